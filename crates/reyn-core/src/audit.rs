@@ -1,0 +1,319 @@
+//! The audit trail's vocabulary: what a person can look up afterwards. A closed set.
+//!
+//! Invariant: an event holds no secret and no file content; arguments are cut to
+//! [`AUDIT_VALUE_CHARS_MAX`] characters a value before they become an event.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::AUDIT_VALUE_CHARS_MAX;
+use crate::text::excerpt;
+use crate::tool::Args;
+
+/// One thing that happened. Serialised as `{"type": …, "data": {…}}`; the log adds `timestamp`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "data", rename_all = "snake_case")]
+pub enum AuditEvent {
+    /// A session was opened for the first time.
+    SessionStarted {
+        /// The session.
+        session_id: String,
+    },
+    /// A session was opened again; what a crash left was put in order.
+    SessionRestored {
+        /// The session.
+        session_id: String,
+        /// Damaged bytes that were moved aside.
+        damaged_bytes: u64,
+        /// Calls that were closed.
+        closed_calls: u64,
+    },
+    /// A turn began.
+    TurnStarted {
+        /// The turn.
+        chain_id: String,
+    },
+    /// A turn ended with an answer.
+    TurnCompleted {
+        /// The turn.
+        chain_id: String,
+    },
+    /// A turn was cancelled by the person.
+    TurnCancelled {
+        /// The turn.
+        chain_id: String,
+    },
+    /// A turn ended, in whatever way.
+    TurnSettled {
+        /// The turn.
+        chain_id: String,
+        /// The ending's name.
+        ending: String,
+    },
+    /// The person said something. The text itself is in the conversation log alone.
+    UserMessageReceived {
+        /// The turn.
+        chain_id: String,
+        /// Length of the text, in characters.
+        chars: u64,
+    },
+    /// A model is called.
+    LlmCalled {
+        /// `provider/model`.
+        model: String,
+        /// The turn.
+        chain_id: String,
+        /// How many tools are offered.
+        tools_count: u64,
+    },
+    /// A model answered.
+    LlmResponseReceived {
+        /// `provider/model`.
+        model: String,
+        /// The turn.
+        chain_id: String,
+        /// Tokens read.
+        prompt_tokens: u64,
+        /// Tokens written.
+        completion_tokens: u64,
+        /// Of the tokens read, those the server had cached.
+        cached_tokens: u64,
+        /// Where the figures come from.
+        usage_source: String,
+        /// Why it stopped.
+        finish_reason: String,
+    },
+    /// A model call failed and is tried again.
+    LlmCallRetry {
+        /// `provider/model`.
+        model: String,
+        /// Which attempt failed, from 1.
+        attempt_n: u32,
+        /// What went wrong.
+        error_kind: String,
+        /// Wait before the next attempt, in milliseconds.
+        backoff_ms: u64,
+    },
+    /// A model call failed for good.
+    LlmRequestError {
+        /// `provider/model`.
+        model: String,
+        /// The turn.
+        chain_id: String,
+        /// What went wrong.
+        error_kind: String,
+        /// In words.
+        message: String,
+    },
+    /// The model gave neither text nor a call.
+    RouterEmptyResponseDetected {
+        /// The turn.
+        chain_id: String,
+    },
+    /// The model is asked once more, without tools.
+    RouterEmptyResponseRetryInjected {
+        /// The turn.
+        chain_id: String,
+    },
+    /// A call is about to be judged.
+    ToolCalled {
+        /// The turn.
+        chain_id: String,
+        /// The call.
+        call_id: String,
+        /// The tool's name as the model wrote it.
+        tool: String,
+        /// Arguments, redacted and cut.
+        args: Value,
+        /// Whether the call was read out of plain text.
+        salvaged: bool,
+    },
+    /// A call gave a result.
+    ToolReturned {
+        /// The turn.
+        chain_id: String,
+        /// The call.
+        call_id: String,
+        /// The tool's name.
+        tool: String,
+        /// Length of the result's text, in bytes.
+        result_bytes: u64,
+    },
+    /// A call gave no result.
+    ToolFailed {
+        /// The turn.
+        chain_id: String,
+        /// The call.
+        call_id: String,
+        /// The tool's name.
+        tool: String,
+        /// Which kind of failure.
+        error_kind: String,
+        /// In words.
+        message: String,
+    },
+    /// A person is asked.
+    UserInterventionRequested {
+        /// The turn.
+        chain_id: String,
+        /// What for, e.g. `file.write`.
+        key: String,
+        /// Which path or name.
+        subject: String,
+    },
+    /// A person said yes.
+    PermissionGranted {
+        /// The turn.
+        chain_id: String,
+        /// The approval's key.
+        key: String,
+        /// Whether it is kept beyond this run.
+        persisted: bool,
+    },
+    /// A person or a rule said no, or nobody was there.
+    PermissionDenied {
+        /// The turn.
+        chain_id: String,
+        /// What for, e.g. `file.write`.
+        key: String,
+        /// Which path or name.
+        subject: String,
+        /// In words.
+        reason: String,
+    },
+    /// A limit stopped a turn's work.
+    LimitDenied {
+        /// The turn.
+        chain_id: String,
+        /// Which limit.
+        kind: String,
+    },
+    /// A file of the workspace was written.
+    WorkspaceUpdated {
+        /// The turn.
+        chain_id: String,
+        /// Which file.
+        path: String,
+    },
+}
+
+/// Every event's name, in the order of their definition.
+pub const KINDS: [&str; 21] = [
+    "session_started",
+    "session_restored",
+    "turn_started",
+    "turn_completed",
+    "turn_cancelled",
+    "turn_settled",
+    "user_message_received",
+    "llm_called",
+    "llm_response_received",
+    "llm_call_retry",
+    "llm_request_error",
+    "router_empty_response_detected",
+    "router_empty_response_retry_injected",
+    "tool_called",
+    "tool_returned",
+    "tool_failed",
+    "user_intervention_requested",
+    "permission_granted",
+    "permission_denied",
+    "limit_denied",
+    "workspace_updated",
+];
+
+/// A call's arguments as an event may hold them: values under a secret's name are replaced, long texts cut.
+#[must_use]
+pub fn redacted(args: &Args) -> Value {
+    match args {
+        Args::Object(map) => redacted_map(map),
+        Args::Malformed { error, .. } => Value::String(format!("malformed: {error}")),
+    }
+}
+
+fn redacted_map(map: &Map<String, Value>) -> Value {
+    let shown = |(key, value): (&String, &Value)| {
+        let value = if is_secret_name(key) { Value::from("[redacted]") } else { redacted_value(value) };
+        (key.clone(), value)
+    };
+    Value::Object(map.iter().map(shown).collect())
+}
+
+fn redacted_value(value: &Value) -> Value {
+    match value {
+        Value::String(text) if looks_secret(text) => Value::from("[redacted]"),
+        Value::String(text) => Value::String(excerpt(text, AUDIT_VALUE_CHARS_MAX)),
+        Value::Array(items) => Value::Array(items.iter().take(20).map(redacted_value).collect()),
+        Value::Object(map) => redacted_map(map),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn is_secret_name(key: &str) -> bool {
+    let key = key.to_lowercase();
+    ["api_key", "apikey", "secret", "token", "password", "passwd", "authorization", "credential"]
+        .iter()
+        .any(|name| key.contains(name))
+}
+
+/// Whether a text holds what looks like a credential of a known make.
+#[must_use]
+pub fn looks_secret(text: &str) -> bool {
+    let has = |mark: &str, least: usize| {
+        text.match_indices(mark).any(|(at, _)| {
+            let tail = &text[at + mark.len()..];
+            let run = tail
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+                .count();
+            run >= least
+        })
+    };
+    has("sk-", 20)
+        || has("Bearer ", 16)
+        || has("AKIA", 16)
+        || has("ghp_", 20)
+        || has("gho_", 20)
+        || has("github_pat_", 20)
+        || has("xoxb-", 10)
+        || text.contains("PRIVATE KEY-----")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_kind_is_listed_and_known() {
+        let unknown: Vec<_> = KINDS
+            .iter()
+            .filter(|kind| {
+                let event = json!({"type": kind, "data": {}});
+                let error = serde_json::from_value::<AuditEvent>(event).unwrap_err().to_string();
+                error.contains("unknown variant")
+            })
+            .collect();
+        assert_eq!(unknown, Vec::<&&str>::new());
+        let error = serde_json::from_value::<AuditEvent>(json!({"type": "x", "data": {}})).unwrap_err();
+        assert_eq!(error.to_string().matches('`').count() / 2 - 1, KINDS.len(), "{error}");
+    }
+
+    #[test]
+    fn secrets_do_not_reach_an_event() {
+        let args = Args::parse(
+            r#"{"path":"a","api_key":"abc","nested":{"Password":"x"},"content":"key sk-abcdefghijklmnopqrstuvwx end"}"#,
+            false,
+        );
+        assert_eq!(
+            redacted(&args),
+            json!({"path": "a", "api_key": "[redacted]", "nested": {"Password": "[redacted]"}, "content": "[redacted]"})
+        );
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let args = Args::parse(&json!({"content": "x".repeat(5000)}).to_string(), false);
+        assert!(redacted(&args).to_string().len() < 300);
+    }
+}

@@ -1,0 +1,242 @@
+//! `effective = AgentLayer ∩ SandboxLayer ∩ ProfileLayer ∩ ContextualLayer`, asked value by value.
+
+use super::Composed;
+use crate::gate::Refusal;
+use crate::permission::{Approvals, AskReason, FileOp, FilePolicy, Grants, Target, Zones, file_verdict};
+use crate::tool::{Category, ErrorKind};
+
+/// Something that a layer is asked about.
+#[derive(Debug, Clone, Copy)]
+pub enum Axis<'a> {
+    /// Use this tool at all.
+    Tool {
+        /// Its name.
+        name: &'a str,
+    },
+    /// Call tools of this MCP server.
+    Mcp {
+        /// Its name.
+        server: &'a str,
+    },
+    /// Touch this file or folder.
+    File {
+        /// What is done to it.
+        op: FileOp,
+        /// Which one.
+        target: &'a Target,
+    },
+}
+
+/// What a layer says. The intersection of two verdicts is the stricter one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Yes.
+    Allow,
+    /// Only if a person says yes.
+    Ask(AskReason),
+    /// No.
+    Deny(Refusal),
+}
+
+impl Verdict {
+    /// The stricter of two; of two equally strict ones, the first.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        if other.strictness() > self.strictness() { other } else { self }
+    }
+
+    const fn strictness(&self) -> u8 {
+        match self {
+            Self::Allow => 0,
+            Self::Ask(_) => 1,
+            Self::Deny(_) => 2,
+        }
+    }
+}
+
+/// What the agent was granted: configuration, command line and approvals. An approval stands inside this
+/// layer, so that no yes can defeat another layer's no.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AgentLayer {
+    /// Which folders are whose.
+    pub zones: Zones,
+    /// `permissions.file.*`.
+    pub files: FilePolicy,
+    /// What `--allow` gave.
+    pub grants: Grants,
+    /// What a person said before.
+    pub approvals: Approvals,
+}
+
+impl AgentLayer {
+    fn verdict(&self, axis: Axis<'_>) -> Verdict {
+        match axis {
+            Axis::Tool { .. } | Axis::Mcp { .. } => Verdict::Allow,
+            Axis::File { op, target } => {
+                file_verdict(op, target, &self.zones, &self.files, &self.grants, &self.approvals)
+            }
+        }
+    }
+}
+
+/// What the sandbox policy lets processes do. File tools run in the runtime itself, so no axis that exists
+/// today is narrowed here.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SandboxLayer;
+
+impl SandboxLayer {
+    const fn verdict(&self, axis: Axis<'_>) -> Verdict {
+        match axis {
+            Axis::Tool { .. } | Axis::Mcp { .. } | Axis::File { .. } => Verdict::Allow,
+        }
+    }
+}
+
+/// The agent's own profile: its list of MCP servers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ProfileLayer {
+    /// `allowed_mcp`; `None` does not constrain.
+    pub mcp_allow: Option<Vec<String>>,
+}
+
+impl ProfileLayer {
+    fn verdict(&self, axis: Axis<'_>) -> Verdict {
+        match (axis, &self.mcp_allow) {
+            (Axis::Mcp { server }, Some(allowed)) if !allowed.iter().any(|name| name == server) => {
+                Verdict::Deny(Refusal {
+                    kind: ErrorKind::PermissionDenied,
+                    message: format!("the MCP server `{server}` is not in this agent's `allowed_mcp`"),
+                    lifts_when: format!("add `{server}` to `allowed_mcp` in the agent's `profile.yaml`"),
+                    wants_person: false,
+                })
+            }
+            (Axis::Mcp { .. } | Axis::Tool { .. } | Axis::File { .. }, _) => Verdict::Allow,
+        }
+    }
+}
+
+/// What a session may do right now.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Effective {
+    agent: AgentLayer,
+    sandbox: SandboxLayer,
+    profile: ProfileLayer,
+    contextual: Composed,
+}
+
+/// Builds the authority of a session. The only constructor: there is no authority without all four layers.
+#[must_use]
+pub const fn effective(
+    agent: AgentLayer,
+    sandbox: SandboxLayer,
+    profile: ProfileLayer,
+    contextual: Composed,
+) -> Effective {
+    Effective { agent, sandbox, profile, contextual }
+}
+
+impl Effective {
+    /// What all four layers together say. Where two deny, the narrowing is named rather than the grant.
+    #[must_use]
+    pub fn verdict(&self, axis: Axis<'_>) -> Verdict {
+        contextual_verdict(&self.contextual, axis)
+            .and(self.profile.verdict(axis))
+            .and(self.sandbox.verdict(axis))
+            .and(self.agent.verdict(axis))
+    }
+
+    /// Whether the category is shown at all.
+    #[must_use]
+    pub fn shows(&self, category: Category) -> bool {
+        self.contextual.shows(category)
+    }
+
+    /// The agent's own layer, to which approvals are added.
+    pub const fn agent_mut(&mut self) -> &mut AgentLayer {
+        &mut self.agent
+    }
+
+    /// The agent's own layer.
+    #[must_use]
+    pub const fn agent(&self) -> &AgentLayer {
+        &self.agent
+    }
+}
+
+fn contextual_verdict(contextual: &Composed, axis: Axis<'_>) -> Verdict {
+    let (subject, name, origin) = match axis {
+        Axis::Tool { name } => ("tool", name, contextual.tool_denied_by(name)),
+        Axis::Mcp { server } => ("MCP server", server, contextual.mcp_denied_by(server)),
+        Axis::File { .. } => return Verdict::Allow,
+    };
+    origin.map_or(Verdict::Allow, |origin| Verdict::Deny(Refusal::excluded(subject, name, origin)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capability::{Narrowing, NarrowingOrigin, compose_resolved};
+    use crate::permission::Rule;
+    use proptest::prelude::*;
+    use std::path::PathBuf;
+
+    fn agent(rule: Option<Rule>) -> AgentLayer {
+        AgentLayer {
+            zones: Zones::new(PathBuf::from("/work"), vec![]),
+            files: FilePolicy { write: rule, ..FilePolicy::default() },
+            ..AgentLayer::default()
+        }
+    }
+
+    fn contextual(deny: &[&str]) -> Composed {
+        compose_resolved([Narrowing {
+            tool_deny: deny.iter().map(|name| (*name).to_owned()).collect(),
+            mcp_deny: deny.iter().map(|name| (*name).to_owned()).collect(),
+            ..Narrowing::inert(NarrowingOrigin::exclude_tools())
+        }])
+    }
+
+    #[test]
+    fn a_denied_tool_and_server_are_refused_with_the_name_the_cause_and_the_way_out() {
+        let authority =
+            effective(agent(None), SandboxLayer, ProfileLayer::default(), contextual(&["write_file", "db"]));
+        for (axis, subject) in
+            [(Axis::Tool { name: "write_file" }, "tool"), (Axis::Mcp { server: "db" }, "MCP server")]
+        {
+            let Verdict::Deny(refusal) = authority.verdict(axis) else { panic!("allowed") };
+            let origin = NarrowingOrigin::exclude_tools();
+            assert_eq!(refusal.kind, ErrorKind::ToolExcluded);
+            for part in [subject, origin.label(), origin.cause()] {
+                assert!(refusal.message.contains(part), "{part}: {refusal:?}");
+            }
+            assert!(refusal.lifts_when.contains(origin.lifts_when()));
+        }
+        assert_eq!(authority.verdict(Axis::Tool { name: "read_file" }), Verdict::Allow);
+    }
+
+    #[test]
+    fn an_agents_own_list_narrows_servers() {
+        let profile = ProfileLayer { mcp_allow: Some(vec!["a".into()]) };
+        let authority = effective(agent(None), SandboxLayer, profile, Composed::default());
+        assert_eq!(authority.verdict(Axis::Mcp { server: "a" }), Verdict::Allow);
+        assert!(matches!(authority.verdict(Axis::Mcp { server: "b" }), Verdict::Deny(_)));
+    }
+
+    proptest! {
+        /// Whatever the grants say, a narrowing term never makes a verdict less strict.
+        #[test]
+        fn adding_a_term_never_allows_more(
+            denied in prop::sample::subsequence(vec!["a", "b", "c"], 0..=3),
+            name in prop::sample::select(vec!["a", "b", "c"]),
+            own in prop::option::of(prop::sample::subsequence(vec!["a", "b", "c"], 0..=3)),
+        ) {
+            let profile = ProfileLayer { mcp_allow: own.map(|names| names.into_iter().map(str::to_owned).collect()) };
+            let free = effective(agent(Some(Rule::Allow)), SandboxLayer, profile.clone(), Composed::default());
+            let narrowed = effective(agent(Some(Rule::Allow)), SandboxLayer, profile, contextual(&denied));
+            for axis in [Axis::Tool { name }, Axis::Mcp { server: name }] {
+                let (before, after) = (free.verdict(axis).strictness(), narrowed.verdict(axis).strictness());
+                prop_assert!(after >= before);
+            }
+        }
+    }
+}

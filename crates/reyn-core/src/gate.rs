@@ -1,0 +1,140 @@
+//! The decision that every call passes: run it, ask a person, or refuse.
+
+use std::fmt;
+
+use crate::capability::{Axis, Effective, NarrowingOrigin, Verdict};
+use crate::permission::{AskReason, FileOp, Target};
+use crate::tool::{CallError, ErrorKind};
+
+/// Something a call touches, beyond the tool itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need {
+    /// A file or folder.
+    File {
+        /// What is done to it.
+        op: FileOp,
+        /// Which one, resolved.
+        target: Target,
+    },
+}
+
+impl Need {
+    fn axis(&self) -> Axis<'_> {
+        match self {
+            Self::File { op, target } => Axis::File { op: *op, target },
+        }
+    }
+}
+
+/// A call that the gate can judge.
+pub trait Judged {
+    /// The tool's name, never a wrapper's.
+    fn tool(&self) -> &str;
+    /// Everything the call touches.
+    fn needs(&self) -> &[Need];
+}
+
+/// A call that the gate permitted. Only [`decide`] makes one, and it owns the call, so a permit can be
+/// neither forged nor spent on another call.
+#[derive(Debug)]
+pub struct Permitted<C>(C);
+
+impl<C> Permitted<C> {
+    /// Spends the permit.
+    #[must_use]
+    pub fn into_call(self) -> C {
+        self.0
+    }
+}
+
+/// What to do with a call.
+#[derive(Debug)]
+pub enum Decision<C> {
+    /// Run it.
+    Permit(Permitted<C>),
+    /// Put this need to a person; with a yes recorded, decide again.
+    Ask {
+        /// The call, to be judged again.
+        call: C,
+        /// The first need that no rule settles.
+        need: Need,
+        /// Why it is asked.
+        reason: AskReason,
+    },
+    /// Tell the model why not.
+    Refuse(Refusal),
+}
+
+/// Decides on one call: the tool first, then each need in order.
+#[must_use]
+pub fn decide<C: Judged>(call: C, authority: &Effective) -> Decision<C> {
+    let tool = Axis::Tool { name: call.tool() };
+    match authority.verdict(tool) {
+        Verdict::Allow => {}
+        Verdict::Deny(refusal) => return Decision::Refuse(refusal),
+        Verdict::Ask(_) => unreachable!("no layer asks about a tool's name"),
+    }
+    let mut open: Option<(Need, AskReason)> = None;
+    for need in call.needs() {
+        match authority.verdict(need.axis()) {
+            Verdict::Allow => {}
+            Verdict::Deny(refusal) => return Decision::Refuse(refusal),
+            Verdict::Ask(reason) => open = open.or_else(|| Some((need.clone(), reason))),
+        }
+    }
+    match open {
+        Some((need, reason)) => Decision::Ask { call, need, reason },
+        None => Decision::Permit(Permitted(call)),
+    }
+}
+
+/// Why a call may not run: the rule, and what lifts it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// `tool_excluded` for a narrowing, `permission_denied` for a permission.
+    pub kind: ErrorKind,
+    /// What is refused, by which rule, and why.
+    pub message: String,
+    /// What would allow it.
+    pub lifts_when: String,
+    /// Whether a person could have said yes but none was there.
+    pub wants_person: bool,
+}
+
+impl Refusal {
+    /// The one text for everything that a narrowing takes away.
+    #[must_use]
+    pub fn excluded(subject: &str, name: &str, origin: &NarrowingOrigin) -> Self {
+        Self {
+            kind: ErrorKind::ToolExcluded,
+            message: format!(
+                "the {subject} `{name}` is taken away by {}: {}",
+                origin.label(),
+                origin.cause()
+            ),
+            lifts_when: format!(
+                "it comes back when {}. Do not try it another way in this turn",
+                origin.lifts_when()
+            ),
+            wants_person: false,
+        }
+    }
+
+    /// The refusal as the call's outcome.
+    #[must_use]
+    pub fn into_error(self) -> CallError {
+        CallError {
+            kind: self.kind,
+            message: self.message,
+            suggestions: vec![],
+            hint: Some(self.lifts_when),
+            wants_person: self.wants_person,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.message, self.lifts_when)
+    }
+}

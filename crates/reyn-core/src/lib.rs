@@ -1,0 +1,18 @@
+//! The vocabulary and the decisions of the runtime. Pure: no I/O, no clock, no randomness, no async.
+//!
+//! Invariant: everything here is a value or a function from values to values, so every rule about
+//! *what may happen* and *what happens next* is tested without fakes.
+
+pub mod audit;
+pub mod capability;
+pub mod conversation;
+pub mod gate;
+pub mod limits;
+pub mod permission;
+pub mod prompt;
+pub mod request;
+pub mod settings;
+pub mod text;
+pub mod tool;
+pub mod tool_use;
+pub mod turn;

@@ -1,0 +1,57 @@
+//! Every bound of the runtime, with its unit in its name.
+//!
+//! A queue, loop, retry, read, wait or file without a line here is a bug. Bounds that an operator can
+//! change are defaults of [`crate::settings`]; the others are fixed.
+
+/// Longest argument text of one call that is parsed, in bytes.
+pub const ARGUMENT_BYTES_MAX: usize = 1 << 20;
+/// How much of unreadable argument text is kept for the log and the model, in characters.
+pub const ARGUMENT_EXCERPT_CHARS: usize = 200;
+/// Model calls in one turn of a chat (`safety.loop.max_router_iterations`).
+pub const CHAT_ROUNDS_MAX: u32 = 25;
+/// Model calls in one turn of `ask`, where nobody is there to say "go on".
+pub const ASK_ROUNDS_MAX: u32 = 80;
+/// Calls of one reply that are run; the others are answered with an error.
+pub const CALLS_PER_REPLY_MAX: u32 = 50;
+/// Identical failing calls in one turn after which the turn stops.
+pub const IDENTICAL_FAILURES_MAX: u32 = 3;
+/// Text of one result that the model reads, in bytes; a tool pages beyond it.
+pub const RESULT_BYTES_MAX: usize = 48 * 1024;
+/// Default wall-clock limit of one tool call, in seconds.
+pub const TOOL_CALL_SECONDS_MAX: u64 = 120;
+/// Longest reply of a model, in bytes, all its parts together.
+pub const REPLY_BYTES_MAX: usize = 8 << 20;
+/// Longest line of an event stream, in bytes.
+pub const STREAM_LINE_BYTES_MAX: usize = 4 << 20;
+/// How much of an error body is read, in bytes.
+pub const ERROR_BODY_BYTES_MAX: usize = 64 * 1024;
+/// Attempts of one model call, the first included.
+pub const MODEL_ATTEMPTS_MAX: u32 = 3;
+/// Longest wait between two attempts, in milliseconds, also when a server asks for more.
+pub const RETRY_WAIT_MS_MAX: u64 = 16_000;
+/// Longest wait before the first retry, in milliseconds; it doubles with each further one.
+pub const RETRY_WAIT_MS_BASE: u64 = 2_000;
+/// Default time to open a connection to a model's server, in seconds.
+pub const LLM_CONNECT_SECONDS: u64 = 10;
+/// Default time until the first byte of a reply, in seconds.
+pub const LLM_FIRST_BYTE_SECONDS: u64 = 120;
+/// Default time between two pieces of a reply, in seconds.
+pub const LLM_IDLE_SECONDS: u64 = 60;
+/// Largest configuration, profile or approvals file that is read, in bytes.
+pub const CONFIG_FILE_BYTES_MAX: u64 = 1 << 20;
+/// Problems of the configuration that one report lists.
+pub const CONFIG_PROBLEMS_MAX: usize = 20;
+/// Capability profiles that one project may hold.
+pub const PROFILES_MAX: usize = 256;
+/// Names offered when a name is unknown.
+pub const SUGGESTIONS_MAX: usize = 5;
+/// Largest prompt read from standard input, in bytes.
+pub const STDIN_BYTES_MAX: usize = 4 << 20;
+/// Largest conversation log that is opened, in bytes.
+pub const LOG_BYTES_MAX: u64 = 1 << 30;
+/// Largest audit file before a new one is begun, in bytes (`audit_events.max_bytes`).
+pub const AUDIT_FILE_BYTES_MAX: u64 = 10 << 20;
+/// Longest text value kept in an audit event's arguments, in characters.
+pub const AUDIT_VALUE_CHARS_MAX: usize = 200;
+/// Times one call may be put to a person before it is refused.
+pub const QUESTIONS_PER_CALL_MAX: usize = 8;

@@ -1,0 +1,131 @@
+//! What people said to earlier questions. The store's keys are `<actor>/file.<axis>/<path>`, a trailing
+//! `/` covering the folder and all below it.
+
+use std::path::{Path, PathBuf};
+
+use super::{FileAxis, Zones};
+
+/// How much a yes covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This very path.
+    JustPath,
+    /// This folder and everything below it.
+    Recursive,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    /// Reading or writing.
+    pub axis: FileAxis,
+    /// Where, absolute.
+    pub path: PathBuf,
+    /// How far.
+    pub scope: Scope,
+    /// Yes or no.
+    pub is_allowed: bool,
+}
+
+impl Approval {
+    fn covers(&self, axis: FileAxis, path: &Path) -> bool {
+        self.axis == axis
+            && match self.scope {
+                Scope::JustPath => path == self.path,
+                Scope::Recursive => path.starts_with(&self.path),
+            }
+    }
+
+    /// The key in the store, for the subsystem `actor`.
+    #[must_use]
+    pub fn key(&self, actor: &str, zones: &Zones) -> String {
+        let slash = match self.scope {
+            Scope::JustPath => "",
+            Scope::Recursive => "/",
+        };
+        format!("{actor}/{}/{}{slash}", self.axis.key(), zones.display(&self.path))
+    }
+
+    /// Reads a key back. `None` for a key of another actor or kind. Relative paths start at the root.
+    #[must_use]
+    pub fn from_key(key: &str, is_allowed: bool, actor: &str, zones: &Zones) -> Option<Self> {
+        let rest = key.strip_prefix(actor)?.strip_prefix('/')?;
+        let (axis, path) = [FileAxis::Read, FileAxis::Write]
+            .into_iter()
+            .find_map(|axis| Some((axis, rest.strip_prefix(axis.key())?.strip_prefix('/')?)))?;
+        let (path, scope) = match path.strip_suffix('/') {
+            Some(folder) => (folder, Scope::Recursive),
+            None => (path, Scope::JustPath),
+        };
+        let path = match path {
+            "" if scope == Scope::Recursive => PathBuf::from("/"),
+            "" => return None,
+            "." => zones.root().to_owned(),
+            path => zones.root().join(path),
+        };
+        Some(Self { axis, path, scope, is_allowed })
+    }
+}
+
+/// Answers in the order given; the latest that covers a path counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Approvals(pub Vec<Approval>);
+
+impl Approvals {
+    /// The latest answer that covers `path`.
+    #[must_use]
+    pub fn answer(&self, axis: FileAxis, path: &Path) -> Option<bool> {
+        self.0.iter().rev().find(|approval| approval.covers(axis, path)).map(|approval| approval.is_allowed)
+    }
+
+    /// The latest answer about exactly `path`, whatever was said about its folders.
+    #[must_use]
+    pub fn exact_answer(&self, axis: FileAxis, path: &Path) -> Option<bool> {
+        let is_exact = |approval: &&Approval| {
+            approval.scope == Scope::JustPath && approval.axis == axis && approval.path == path
+        };
+        self.0.iter().rev().find(is_exact).map(|approval| approval.is_allowed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_round_trip() {
+        let zones = Zones::new("/w".into(), vec![]);
+        for (path, scope, key) in [
+            ("/w/src/a.rs", Scope::JustPath, "chat_router/file.write/src/a.rs"),
+            ("/w/src", Scope::Recursive, "chat_router/file.write/src/"),
+            ("/w", Scope::Recursive, "chat_router/file.write/./"),
+            ("/etc/hosts", Scope::JustPath, "chat_router/file.write//etc/hosts"),
+            ("/", Scope::Recursive, "chat_router/file.write///"),
+        ] {
+            let approval = Approval { axis: FileAxis::Write, path: path.into(), scope, is_allowed: true };
+            assert_eq!(approval.key("chat_router", &zones), key);
+            assert_eq!(Approval::from_key(key, true, "chat_router", &zones), Some(approval), "{key}");
+        }
+        assert_eq!(Approval::from_key("cron/file.write/a", true, "chat_router", &zones), None);
+        assert_eq!(Approval::from_key("chat_router/http.get/a", true, "chat_router", &zones), None);
+    }
+
+    #[test]
+    fn the_latest_answer_counts() {
+        let answer = |path: &str, scope, is_allowed| Approval {
+            axis: FileAxis::Write,
+            path: path.into(),
+            scope,
+            is_allowed,
+        };
+        let approvals = Approvals(vec![
+            answer("/w/src", Scope::Recursive, true),
+            answer("/w/src/a", Scope::JustPath, false),
+        ]);
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/a")), Some(false));
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/b")), Some(true));
+        assert_eq!(approvals.answer(FileAxis::Read, Path::new("/w/src/b")), None);
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/srcs")), None);
+        assert_eq!(approvals.exact_answer(FileAxis::Write, Path::new("/w/src/b")), None);
+    }
+}

@@ -1,0 +1,469 @@
+//! `permissions.file.*`, the command line's grants, and the verdict they give together.
+
+use std::path::{Path, PathBuf};
+
+use super::{Approvals, Scope, Target, Zones};
+use crate::capability::Verdict;
+use crate::gate::Refusal;
+use crate::tool::ErrorKind;
+
+/// What a call does to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileOp {
+    /// Read a file or list a folder.
+    Read,
+    /// Find paths by pattern.
+    Glob,
+    /// Search in contents.
+    Grep,
+    /// Create or replace.
+    Write,
+    /// Change a part.
+    Edit,
+    /// Delete.
+    Delete,
+    /// Rebuild an index file from a folder.
+    RegenerateIndex,
+}
+
+/// The two grants that every file operation refines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileAxis {
+    /// `file.read`.
+    Read,
+    /// `file.write`.
+    Write,
+}
+
+impl FileAxis {
+    /// The key in configuration, approvals and `--allow`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Read => "file.read",
+            Self::Write => "file.write",
+        }
+    }
+}
+
+impl FileOp {
+    /// The grant that this operation needs.
+    #[must_use]
+    pub const fn axis(self) -> FileAxis {
+        match self {
+            Self::Read | Self::Glob | Self::Grep => FileAxis::Read,
+            Self::Write | Self::Edit | Self::Delete | Self::RegenerateIndex => FileAxis::Write,
+        }
+    }
+
+    /// The key under `permissions`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Read => "file.read",
+            Self::Glob => "file.glob",
+            Self::Grep => "file.grep",
+            Self::Write => "file.write",
+            Self::Edit => "file.edit",
+            Self::Delete => "file.delete",
+            Self::RegenerateIndex => "file.regenerate_index",
+        }
+    }
+
+    /// What it does, as in "wants to … `path`".
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Glob => "list paths in",
+            Self::Grep => "search in",
+            Self::Write => "write",
+            Self::Edit => "edit",
+            Self::Delete => "delete",
+            Self::RegenerateIndex => "rebuild the index",
+        }
+    }
+}
+
+/// One permission value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    /// Everywhere, without asking.
+    Allow,
+    /// Everywhere only after asking.
+    Ask,
+    /// Nowhere.
+    Deny,
+    /// Here without asking, elsewhere after asking.
+    Only(Vec<PathRule>),
+}
+
+/// A place named in a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathRule {
+    /// Absolute, without links.
+    pub path: PathBuf,
+    /// How far it reaches.
+    pub scope: Scope,
+}
+
+impl PathRule {
+    fn covers(&self, path: &Path) -> bool {
+        match self.scope {
+            Scope::JustPath => path == self.path,
+            Scope::Recursive => path.starts_with(&self.path),
+        }
+    }
+}
+
+/// `permissions.file`: an operation's own rule, else its axis' rule, else the default zone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FilePolicy {
+    /// `file.read`.
+    pub read: Option<Rule>,
+    /// `file.glob`.
+    pub glob: Option<Rule>,
+    /// `file.grep`.
+    pub grep: Option<Rule>,
+    /// `file.write`.
+    pub write: Option<Rule>,
+    /// `file.edit`.
+    pub edit: Option<Rule>,
+    /// `file.delete`.
+    pub delete: Option<Rule>,
+    /// `file.regenerate_index`.
+    pub regenerate_index: Option<Rule>,
+}
+
+impl FilePolicy {
+    /// The rule that counts for an operation, with the key it stands under.
+    fn rule(&self, op: FileOp) -> Option<(&Rule, &'static str)> {
+        let own = match op {
+            FileOp::Read => &self.read,
+            FileOp::Glob => &self.glob,
+            FileOp::Grep => &self.grep,
+            FileOp::Write => &self.write,
+            FileOp::Edit => &self.edit,
+            FileOp::Delete => &self.delete,
+            FileOp::RegenerateIndex => &self.regenerate_index,
+        };
+        let axis = match op.axis() {
+            FileAxis::Read => &self.read,
+            FileAxis::Write => &self.write,
+        };
+        own.as_ref()
+            .map(|rule| (rule, op.key()))
+            .or_else(|| axis.as_ref().map(|rule| (rule, op.axis().key())))
+    }
+}
+
+/// What `--allow` gives for one run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Grants(pub Vec<Grant>);
+
+/// One `--allow`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// Reading or writing.
+    pub axis: FileAxis,
+    /// Where; `None` is the workspace.
+    pub path: Option<PathBuf>,
+}
+
+impl Grants {
+    fn covers(&self, axis: FileAxis, path: &Path, zones: &Zones) -> bool {
+        self.0.iter().filter(|grant| grant.axis == axis).any(|grant| match &grant.path {
+            None => zones.is_inside(path),
+            Some(root) => path.starts_with(root),
+        })
+    }
+}
+
+/// Why a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskReason {
+    /// Which rule asks.
+    pub rule: String,
+    /// What would allow it without a person; `None` when only a person can.
+    pub allowed_by: Option<String>,
+}
+
+impl AskReason {
+    /// The refusal when nobody is there to be asked.
+    #[must_use]
+    pub fn refused_for_want_of_a_person(&self, op: FileOp, target: &Target) -> Refusal {
+        Refusal {
+            kind: ErrorKind::PermissionDenied,
+            message: format!(
+                "nobody is there to allow it: {} `{}` takes a person's yes, because {}",
+                op.verb(),
+                target.asked,
+                self.rule
+            ),
+            lifts_when: self.allowed_by.clone().unwrap_or_else(|| {
+                "no key opens this; a person does it by hand, or answers the question in a terminal"
+                    .to_owned()
+            }),
+            wants_person: true,
+        }
+    }
+
+    /// The refusal when a person said no.
+    #[must_use]
+    pub fn refused_by_a_person(&self, op: FileOp, target: &Target) -> Refusal {
+        Refusal {
+            kind: ErrorKind::PermissionDenied,
+            message: format!("the person said no: you may not {} `{}`", op.verb(), target.asked),
+            lifts_when: "do not try again unless the person asks for it; say what you would have done"
+                .to_owned(),
+            wants_person: false,
+        }
+    }
+}
+
+/// What the agent's own layer says about a file: sealed, denied, protected, granted, in the zone, answered
+/// before, or to be asked.
+#[must_use]
+pub fn file_verdict(
+    op: FileOp,
+    target: &Target,
+    zones: &Zones,
+    policy: &FilePolicy,
+    grants: &Grants,
+    approvals: &Approvals,
+) -> Verdict {
+    let (axis, path) = (op.axis(), target.path.as_path());
+    if zones.is_sealed(path) {
+        return Verdict::Deny(sealed(op, target));
+    }
+    let rule = policy.rule(op);
+    if let Some((Rule::Deny, key)) = rule {
+        return Verdict::Deny(denied_by_config(op, target, key));
+    }
+    let is_protected = axis == FileAxis::Write && zones.is_protected(path);
+    let answer = if is_protected { approvals.exact_answer(axis, path) } else { approvals.answer(axis, path) };
+    if !is_protected && (is_granted(rule, axis, path, zones) || grants.covers(axis, path, zones)) {
+        return Verdict::Allow;
+    }
+    match answer {
+        Some(true) => Verdict::Allow,
+        Some(false) => Verdict::Deny(denied_before(op, target)),
+        None => Verdict::Ask(ask_reason(rule, axis, target, zones, is_protected)),
+    }
+}
+
+fn is_granted(rule: Option<(&Rule, &str)>, axis: FileAxis, path: &Path, zones: &Zones) -> bool {
+    match (rule, axis) {
+        (Some((Rule::Allow, _)), _) => true,
+        (Some((Rule::Ask | Rule::Deny, _)), _) => false,
+        (Some((Rule::Only(places), _)), _) => places.iter().any(|place| place.covers(path)),
+        (None, FileAxis::Read) => zones.is_inside(path),
+        (None, FileAxis::Write) => zones.is_default_write(path),
+    }
+}
+
+fn ask_reason(
+    rule: Option<(&Rule, &'static str)>,
+    axis: FileAxis,
+    target: &Target,
+    zones: &Zones,
+    is_protected: bool,
+) -> AskReason {
+    if is_protected {
+        return AskReason {
+            rule: "it is one of the runtime's own files, which no grant opens".to_owned(),
+            allowed_by: None,
+        };
+    }
+    let key = axis.key();
+    let text = match rule {
+        Some((Rule::Ask, key)) => format!("`permissions.{key}` is `ask`"),
+        Some((Rule::Only(_), key)) => format!("it is not in the list of `permissions.{key}`"),
+        Some((Rule::Allow | Rule::Deny, _)) | None => match axis {
+            FileAxis::Read => "it lies outside the workspace".to_owned(),
+            FileAxis::Write if zones.is_inside(&target.path) => {
+                format!("`permissions.{key}` is not set, and only `.reyn/` is written without asking")
+            }
+            FileAxis::Write => "it lies outside the workspace".to_owned(),
+        },
+    };
+    let shown = zones.display(&target.path);
+    let flag = if zones.is_inside(&target.path) {
+        format!("--allow {key}")
+    } else {
+        format!("--allow {key}:{shown}")
+    };
+    let allowed_by = format!(
+        "the person can run it again with `{flag}`, or set `permissions.{key}: [\"{shown}\"]` in `reyn.yaml`"
+    );
+    AskReason { rule: text, allowed_by: Some(allowed_by) }
+}
+
+fn sealed(op: FileOp, target: &Target) -> Refusal {
+    Refusal {
+        kind: ErrorKind::PermissionDenied,
+        message: format!("cannot {} `{}`: it holds secrets of the person", op.verb(), target.asked),
+        lifts_when: "nothing opens it to a tool".to_owned(),
+        wants_person: false,
+    }
+}
+
+fn denied_by_config(op: FileOp, target: &Target, key: &str) -> Refusal {
+    Refusal {
+        kind: ErrorKind::PermissionDenied,
+        message: format!("cannot {} `{}`: `permissions.{key}` is `deny`", op.verb(), target.asked),
+        lifts_when: format!("the operator changes `permissions.{key}` in the configuration"),
+        wants_person: false,
+    }
+}
+
+fn denied_before(op: FileOp, target: &Target) -> Refusal {
+    Refusal {
+        kind: ErrorKind::PermissionDenied,
+        message: format!("cannot {} `{}`: a person said no before", op.verb(), target.asked),
+        lifts_when: "the person revokes that answer in `.reyn/approvals.yaml`, or says yes in a new session"
+            .to_owned(),
+        wants_person: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::permission::Approval;
+
+    /// One case: rule for `file.write`, `--allow`s, answers, and the paths with their verdicts.
+    struct Case {
+        rule: Option<Rule>,
+        grants: Vec<Grant>,
+        approvals: Vec<Approval>,
+    }
+
+    impl Case {
+        fn new() -> Self {
+            Self { rule: None, grants: vec![], approvals: vec![] }
+        }
+        fn verdict(&self, op: FileOp, path: &str) -> &'static str {
+            let zones = Zones::new("/w".into(), vec!["/home/u/.reyn/secrets.env".into()]);
+            let policy = FilePolicy { write: self.rule.clone(), ..FilePolicy::default() };
+            let target = Target { asked: path.into(), path: path.into() };
+            let (grants, approvals) = (Grants(self.grants.clone()), Approvals(self.approvals.clone()));
+            match file_verdict(op, &target, &zones, &policy, &grants, &approvals) {
+                Verdict::Allow => "allow",
+                Verdict::Ask(_) => "ask",
+                Verdict::Deny(_) => "deny",
+            }
+        }
+    }
+
+    fn approval(path: &str, scope: Scope, is_allowed: bool) -> Approval {
+        Approval { axis: FileAxis::Write, path: path.into(), scope, is_allowed }
+    }
+
+    #[test]
+    fn with_nothing_configured_the_workspace_is_read_and_dot_reyn_is_written() {
+        let case = Case::new();
+        for (op, path, verdict) in [
+            (FileOp::Read, "/w/src/a.rs", "allow"),
+            (FileOp::Read, "/w", "allow"),
+            (FileOp::Read, "/wx/a", "ask"),
+            (FileOp::Read, "/etc/passwd", "ask"),
+            (FileOp::Read, "/home/u/.reyn/secrets.env", "deny"),
+            (FileOp::Write, "/w/src/a.rs", "ask"),
+            (FileOp::Write, "/w/.reyn/note.md", "allow"),
+            (FileOp::Write, "/w/.reyn/approvals.yaml", "ask"),
+            (FileOp::Edit, "/w/reyn.yaml", "ask"),
+            (FileOp::Delete, "/w/.reyn/state/x", "ask"),
+        ] {
+            assert_eq!(case.verdict(op, path), verdict, "{op:?} {path}");
+        }
+    }
+
+    #[test]
+    fn no_grant_opens_a_protected_file() {
+        let everything = Grant { axis: FileAxis::Write, path: Some("/".into()) };
+        let case = Case {
+            rule: Some(Rule::Allow),
+            grants: vec![everything],
+            approvals: vec![approval("/w", Scope::Recursive, true)],
+        };
+        assert_eq!(case.verdict(FileOp::Write, "/w/src/a.rs"), "allow");
+        assert_eq!(case.verdict(FileOp::Write, "/w/.reyn/approvals.yaml"), "ask");
+        assert_eq!(case.verdict(FileOp::Delete, "/w/reyn.yaml"), "ask");
+        let case = Case { approvals: vec![approval("/w/reyn.yaml", Scope::JustPath, true)], ..Case::new() };
+        assert_eq!(case.verdict(FileOp::Write, "/w/reyn.yaml"), "allow");
+    }
+
+    #[test]
+    fn deny_in_the_configuration_beats_every_yes() {
+        let case = Case {
+            rule: Some(Rule::Deny),
+            grants: vec![Grant { axis: FileAxis::Write, path: None }],
+            approvals: vec![approval("/w", Scope::Recursive, true)],
+        };
+        assert_eq!(case.verdict(FileOp::Write, "/w/a"), "deny");
+        assert_eq!(case.verdict(FileOp::Read, "/w/a"), "allow");
+    }
+
+    #[test]
+    fn a_list_replaces_the_default_zone() {
+        let rule = Rule::Only(vec![PathRule { path: "/w/out".into(), scope: Scope::Recursive }]);
+        let case = Case { rule: Some(rule), ..Case::new() };
+        assert_eq!(case.verdict(FileOp::Write, "/w/out/a"), "allow");
+        assert_eq!(case.verdict(FileOp::Write, "/w/.reyn/note.md"), "ask");
+    }
+
+    #[test]
+    fn allow_on_the_command_line_means_the_workspace_unless_a_path_is_named() {
+        let case = Case { grants: vec![Grant { axis: FileAxis::Write, path: None }], ..Case::new() };
+        assert_eq!(case.verdict(FileOp::Write, "/w/a"), "allow");
+        assert_eq!(case.verdict(FileOp::Write, "/tmp/a"), "ask");
+        let case =
+            Case { grants: vec![Grant { axis: FileAxis::Write, path: Some("/tmp".into()) }], ..Case::new() };
+        assert_eq!(case.verdict(FileOp::Write, "/tmp/a"), "allow");
+        assert_eq!(case.verdict(FileOp::Write, "/w/a"), "ask");
+    }
+
+    #[test]
+    fn a_no_is_kept_until_it_is_revoked() {
+        let case = Case { approvals: vec![approval("/w/a", Scope::JustPath, false)], ..Case::new() };
+        assert_eq!(case.verdict(FileOp::Write, "/w/a"), "deny");
+    }
+
+    #[test]
+    fn an_operation_of_its_own_refines_its_axis() {
+        let zones = Zones::new("/w".into(), vec![]);
+        let policy =
+            FilePolicy { write: Some(Rule::Allow), delete: Some(Rule::Deny), ..FilePolicy::default() };
+        let target = Target { asked: "a".into(), path: "/w/a".into() };
+        let verdict =
+            |op| file_verdict(op, &target, &zones, &policy, &Grants::default(), &Approvals::default());
+        assert_eq!(verdict(FileOp::Write), Verdict::Allow);
+        assert_eq!(verdict(FileOp::Edit), Verdict::Allow);
+        let Verdict::Deny(refusal) = verdict(FileOp::Delete) else { panic!("allowed") };
+        assert!(refusal.message.contains("`permissions.file.delete` is `deny`"));
+    }
+
+    #[test]
+    fn a_headless_refusal_names_the_key_that_would_allow_it() {
+        let zones = Zones::new("/w".into(), vec![]);
+        for (op, path, key) in [
+            (FileOp::Write, "/w/out.md", "`--allow file.write`"),
+            (FileOp::Write, "/tmp/x", "`--allow file.write:/tmp/x`"),
+            (FileOp::Read, "/etc/hosts", "permissions.file.read: [\"/etc/hosts\"]"),
+        ] {
+            let target = Target { asked: path.into(), path: path.into() };
+            let verdict = file_verdict(
+                op,
+                &target,
+                &zones,
+                &FilePolicy::default(),
+                &Grants::default(),
+                &Approvals::default(),
+            );
+            let Verdict::Ask(reason) = verdict else { panic!("{verdict:?}") };
+            let refusal = reason.refused_for_want_of_a_person(op, &target);
+            assert!(refusal.wants_person && refusal.lifts_when.contains(key), "{refusal}");
+        }
+    }
+}

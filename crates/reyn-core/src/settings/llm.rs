@@ -1,0 +1,261 @@
+//! `llm`: which model answers, and what each class means.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::flexible::optional_bool;
+use crate::text::nearest;
+use crate::tool_use::ToolFormat;
+
+/// `llm`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LlmSettings {
+    /// The class that answers, or a literal `provider/model`. Unset, the first class that is configured
+    /// of `standard`, `light`, `strong`, else what the machine offers.
+    pub model: Option<String>,
+    /// What each class means: `provider/model`, another class' name, or a map.
+    pub models: BTreeMap<String, ModelClass>,
+    /// Address of the server for models that name none.
+    pub api_base: Option<String>,
+}
+
+/// One class: a short form or a map of options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`provider/model`, a class name, or a map with `model` or `extends`")]
+pub enum ModelClass {
+    /// `provider/model`, or the name of another class.
+    Name(String),
+    /// With options.
+    Options(Box<ModelOptions>),
+}
+
+/// A class as a map.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelOptions {
+    /// `provider/model`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Another class whose options hold where this one says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extends: Option<String>,
+    /// Address of the server, up to and including `/v1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_base: Option<String>,
+    /// Name of the environment variable or secret that holds the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// How the model writes calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_format: Option<ToolFormat>,
+    /// Size of the context window, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_input_tokens: Option<u32>,
+    /// Upper bound of one reply, in tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_completion_tokens: Option<u32>,
+    /// Sampling temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Whether replies are streamed; they are unless this is `false`.
+    #[serde(default, deserialize_with = "optional_bool", skip_serializing_if = "Option::is_none")]
+    pub stream: Option<bool>,
+    /// Further fields of the request's body, sent as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_body: Option<Map<String, Value>>,
+}
+
+/// A class with everything it extends.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelSpec {
+    /// The part of `provider/model` before the first slash.
+    pub provider: String,
+    /// The part after it.
+    pub model: String,
+    /// The merged options.
+    pub options: ModelOptions,
+}
+
+impl ModelSpec {
+    /// Splits `provider/model`; `None` without a slash or with an empty part.
+    #[must_use]
+    pub fn literal(text: &str) -> Option<Self> {
+        let (provider, model) = text.split_once('/')?;
+        let is_whole = !provider.is_empty() && !model.is_empty();
+        is_whole.then(|| Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            options: ModelOptions::default(),
+        })
+    }
+
+    /// `provider/model`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.provider, self.model)
+    }
+}
+
+/// Why a class has no model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelClassError {
+    /// No class has this name and it is no `provider/model`.
+    Unknown {
+        /// The name.
+        name: String,
+        /// Near names, best first.
+        suggestions: Vec<String>,
+        /// Every configured class.
+        known: Vec<String>,
+    },
+    /// Classes refer to each other in a circle.
+    Cycle {
+        /// The names, in order.
+        path: Vec<String>,
+    },
+    /// A map has neither `model` nor `extends`.
+    NoModel {
+        /// The class.
+        class: String,
+    },
+}
+
+impl LlmSettings {
+    /// The class or literal that answers when none is asked for; `None` when nothing is configured.
+    #[must_use]
+    pub fn default_class(&self) -> Option<&str> {
+        self.model.as_deref().or_else(|| {
+            ["standard", "light", "strong"].into_iter().find(|class| self.models.contains_key(*class))
+        })
+    }
+
+    /// Resolves a class name or a literal `provider/model`.
+    ///
+    /// # Errors
+    /// When a name is unknown, a chain of names is circular, or a class names no model.
+    pub fn resolve(&self, name: &str) -> Result<ModelSpec, ModelClassError> {
+        let mut options = ModelOptions::default();
+        let mut path: Vec<String> = vec![];
+        let mut next = name.to_owned();
+        let model = loop {
+            if path.contains(&next) {
+                path.push(next);
+                return Err(ModelClassError::Cycle { path });
+            }
+            let Some(class) = self.models.get(&next) else {
+                break next;
+            };
+            path.push(next.clone());
+            match class {
+                ModelClass::Name(target) => next.clone_from(target),
+                ModelClass::Options(own) => {
+                    fill(&mut options, own);
+                    let own_target = own.model.clone().or_else(|| own.extends.clone());
+                    next = own_target.ok_or_else(|| ModelClassError::NoModel { class: next.clone() })?;
+                }
+            }
+        };
+        let Some(literal) = ModelSpec::literal(&model) else {
+            let known: Vec<String> = self.models.keys().cloned().collect();
+            let suggestions = nearest(&model, known.iter().map(String::as_str));
+            return Err(ModelClassError::Unknown { name: model, suggestions, known });
+        };
+        if options.api_base.is_none() {
+            options.api_base.clone_from(&self.api_base);
+        }
+        Ok(ModelSpec { options, ..literal })
+    }
+}
+
+/// Takes from `base` what `options` does not say yet.
+fn fill(options: &mut ModelOptions, base: &ModelOptions) {
+    let ModelOptions {
+        model: _,
+        extends: _,
+        api_base,
+        api_key_env,
+        tool_format,
+        max_input_tokens,
+        max_completion_tokens,
+        temperature,
+        top_p,
+        stream,
+        extra_body,
+    } = base;
+    options.api_base = options.api_base.take().or_else(|| api_base.clone());
+    options.api_key_env = options.api_key_env.take().or_else(|| api_key_env.clone());
+    options.tool_format = options.tool_format.or(*tool_format);
+    options.max_input_tokens = options.max_input_tokens.or(*max_input_tokens);
+    options.max_completion_tokens = options.max_completion_tokens.or(*max_completion_tokens);
+    options.temperature = options.temperature.or(*temperature);
+    options.top_p = options.top_p.or(*top_p);
+    options.stream = options.stream.or(*stream);
+    let mut merged = extra_body.clone().unwrap_or_default();
+    merged.extend(options.extra_body.take().unwrap_or_default());
+    options.extra_body = (!merged.is_empty()).then_some(merged);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn settings(value: Value) -> LlmSettings {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_class_is_a_literal_another_class_or_a_map_that_extends() {
+        let llm = settings(json!({
+            "api_base": "http://base/v1",
+            "models": {
+                "light": "openai/small",
+                "standard": {"extends": "light", "temperature": 0.2, "extra_body": {"a": 1}},
+                "strong": {"extends": "standard", "temperature": 0.9, "api_base": "http://own/v1"},
+                "alias": "strong",
+            },
+        }));
+        let spec = llm.resolve("alias").unwrap();
+        assert_eq!(spec.name(), "openai/small");
+        assert_eq!(spec.options.temperature, Some(0.9));
+        assert_eq!(spec.options.api_base.as_deref(), Some("http://own/v1"));
+        assert_eq!(spec.options.extra_body.unwrap()["a"], 1);
+        assert_eq!(llm.resolve("openai/other/x").unwrap().model, "other/x");
+        assert_eq!(llm.resolve("light").unwrap().options.api_base.as_deref(), Some("http://base/v1"));
+    }
+
+    #[test]
+    fn what_cannot_be_resolved_says_why() {
+        let llm = settings(json!({"models": {
+            "a": "b", "b": "a", "standard": "openai/x", "empty": {"temperature": 1.0},
+        }}));
+        assert_eq!(
+            llm.resolve("a"),
+            Err(ModelClassError::Cycle { path: vec!["a".into(), "b".into(), "a".into()] })
+        );
+        assert_eq!(llm.resolve("empty"), Err(ModelClassError::NoModel { class: "empty".into() }));
+        let Err(ModelClassError::Unknown { suggestions, .. }) = llm.resolve("standart") else {
+            panic!("known")
+        };
+        assert_eq!(suggestions, ["standard"]);
+    }
+
+    #[test]
+    fn words_for_yes_and_no_are_accepted() {
+        for (word, value) in
+            [(json!("off"), Some(false)), (json!("yes"), Some(true)), (json!(true), Some(true))]
+        {
+            let options: ModelOptions =
+                serde_json::from_value(json!({"model": "a/b", "stream": word})).unwrap();
+            assert_eq!(options.stream, value);
+        }
+        assert!(serde_json::from_value::<ModelOptions>(json!({"stream": "maybe"})).is_err());
+    }
+}

@@ -1,0 +1,360 @@
+//! What a tool is, what a call asks of it, and how a call ends.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::limits::{ARGUMENT_BYTES_MAX, ARGUMENT_EXCERPT_CHARS};
+use crate::text;
+
+/// Facts about a tool that never change while the process runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ToolSpec {
+    /// `verb_noun`, unique in the registry; the only name the tool can be called by.
+    pub name: &'static str,
+    /// One line for the model, at most 80 characters.
+    pub summary: &'static str,
+    /// What the summary cannot say; empty when it says all. Shown where a schema is shown.
+    pub details: &'static str,
+    /// A valid argument object, as JSON; a registry test runs it through the schema.
+    pub example: &'static str,
+    /// Where the tool stands when the catalog is browsed.
+    pub category: Category,
+    /// What a retry or a crash may do.
+    pub effect: Effect,
+    /// From where it may be called.
+    pub surfaces: Surfaces,
+    /// Whether the result comes back in the same turn.
+    pub dispatch: Dispatch,
+    /// Whether its results come from outside and must be treated as untrusted.
+    pub returns_external: bool,
+}
+
+/// The browse axis of the catalog. Hiding a category narrows; naming one grants nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Files and folders of the workspace.
+    File,
+}
+
+impl Category {
+    /// Every category, in the order they are shown.
+    pub const ALL: [Self; 1] = [Self::File];
+
+    /// The name that configuration and profiles use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+        }
+    }
+}
+
+/// What running a tool twice would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Only reads; safe to run again.
+    Reads,
+    /// Changes something; never run again without asking.
+    Changes,
+}
+
+/// From where a tool may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Surfaces {
+    /// Only by the chat model.
+    Chat,
+    /// Only by a skill's step.
+    Skill,
+    /// By both.
+    Both,
+}
+
+/// When a call's result comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dispatch {
+    /// In the same turn.
+    Sync,
+    /// Later, as a turn of its own; the current turn ends with an acknowledgement.
+    Async,
+}
+
+/// One requested use of a tool. `id` pairs the call with its outcome within one reply.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Unique within the reply that made the call.
+    pub id: String,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The arguments as the model wrote them, parsed but not yet checked against a schema.
+    pub args: Args,
+}
+
+/// The arguments of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Args {
+    /// A JSON object.
+    Object(Map<String, Value>),
+    /// Text that is not a JSON object. It is never replaced by an empty object: the call fails.
+    Malformed {
+        /// The beginning of the text.
+        excerpt: String,
+        /// What is wrong with it, with the position.
+        error: String,
+    },
+}
+
+impl Args {
+    /// Reads argument text. `""` and `null` are an empty object, since models write them for "none".
+    ///
+    /// `is_cut` says that the reply ended at its token limit, which explains a text that stops short.
+    #[must_use]
+    pub fn parse(text: &str, is_cut: bool) -> Self {
+        let trimmed = text.trim();
+        if trimmed.is_empty() || trimmed == "null" {
+            return Self::Object(Map::new());
+        }
+        let malformed = |error: String| Self::Malformed {
+            excerpt: text::excerpt(trimmed, ARGUMENT_EXCERPT_CHARS),
+            error,
+        };
+        if trimmed.len() > ARGUMENT_BYTES_MAX {
+            return malformed(format!(
+                "the arguments are {} bytes long and the limit is {ARGUMENT_BYTES_MAX}; send less in one call",
+                trimmed.len()
+            ));
+        }
+        match serde_json::from_str::<Value>(trimmed) {
+            Ok(Value::Object(map)) => Self::Object(map),
+            Ok(other) => malformed(format!("the arguments must be a JSON object, not {}", kind_of(&other))),
+            Err(error) if is_cut => malformed(format!(
+                "the reply was cut at its token limit inside the arguments ({error}); send less in one call"
+            )),
+            Err(error) => malformed(format!("the arguments are not valid JSON: {error}")),
+        }
+    }
+
+    /// The object, or `None` when the text was malformed.
+    #[must_use]
+    pub const fn as_object(&self) -> Option<&Map<String, Value>> {
+        match self {
+            Self::Object(map) => Some(map),
+            Self::Malformed { .. } => None,
+        }
+    }
+
+    /// JSON text that any server accepts in a history: malformed arguments stand as `{}`, beside the
+    /// result that says what was wrong with them.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        match self {
+            Self::Object(map) => serde_json::to_string(map).expect("a JSON map has string keys"),
+            Self::Malformed { .. } => "{}".to_owned(),
+        }
+    }
+}
+
+/// What kind of JSON value this is, with its article.
+#[must_use]
+pub const fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// How one call ended. Every variant goes back to the model; none ends the turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The tool did it.
+    Ok(Output),
+    /// It did not, or not surely.
+    Error(CallError),
+}
+
+impl Outcome {
+    /// Whether the call did what it was asked.
+    #[must_use]
+    pub const fn is_ok(&self) -> bool {
+        matches!(self, Self::Ok(_))
+    }
+}
+
+/// What a tool gives back: one text and, beside it, facts about it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Output {
+    /// The text the call was made for; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// The result key under which Control IR hands out `body`, e.g. `content`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body_key: String,
+    /// Facts with their result keys, in the order they are shown.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
+    /// Whether the text comes from outside and may try to instruct the model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub external: bool,
+}
+
+impl Output {
+    /// An output whose text is handed out under `body_key`.
+    #[must_use]
+    pub fn text(body_key: &str, body: impl Into<String>) -> Self {
+        Self { body: body.into(), body_key: body_key.to_owned(), ..Self::default() }
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(key.to_owned(), value.into());
+        self
+    }
+}
+
+/// Why a call gave no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallError {
+    /// Which kind of failure, for programs.
+    pub kind: ErrorKind,
+    /// What happened and why, for the model.
+    pub message: String,
+    /// Names that exist and are near the one that does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+    /// What to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Whether a person could have allowed the call but none was there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_person: bool,
+}
+
+impl CallError {
+    /// An error with neither suggestions nor a hint.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), suggestions: vec![], hint: None, wants_person: false }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The closed set of reasons why a call gave no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// A narrowing excludes the tool.
+    ToolExcluded,
+    /// No tool has this name.
+    UnknownTool,
+    /// The arguments do not fit the tool's schema.
+    InvalidArgs,
+    /// Configuration or a person refused what the call needs.
+    PermissionDenied,
+    /// It ran longer than its limit.
+    Timeout,
+    /// The person cancelled the turn.
+    Cancelled,
+    /// The process died before the call ended; a change may or may not have taken effect.
+    Interrupted,
+    /// A limit of the turn was reached before the call could run.
+    BudgetExhausted,
+    /// The runtime has a defect.
+    Exception,
+    /// The tool ran and reports a failure.
+    HandlerError,
+}
+
+impl ErrorKind {
+    /// The name that results and events carry.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ToolExcluded => "tool_excluded",
+            Self::UnknownTool => "unknown_tool",
+            Self::InvalidArgs => "invalid_args",
+            Self::PermissionDenied => "permission_denied",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+            Self::BudgetExhausted => "budget_exhausted",
+            Self::Exception => "exception",
+            Self::HandlerError => "handler_error",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn malformed(text: &str, is_cut: bool) -> String {
+        match Args::parse(text, is_cut) {
+            Args::Malformed { error, .. } => error,
+            Args::Object(map) => format!("parsed as {map:?}"),
+        }
+    }
+
+    #[test]
+    fn empty_text_and_null_mean_no_arguments() {
+        for text in ["", "  ", "null", "{}"] {
+            assert_eq!(Args::parse(text, false), Args::Object(Map::new()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_object_keeps_its_keys_in_the_order_written() {
+        let Args::Object(map) = Args::parse(r#"{"b":1,"a":2}"#, false) else { panic!("an object") };
+        assert_eq!(map.keys().collect::<Vec<_>>(), ["b", "a"]);
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_malformed_and_says_why() {
+        for (text, says) in [
+            ("[]", "must be a JSON object, not an array"),
+            (r#""x""#, "must be a JSON object, not a string"),
+            ("None", "not valid JSON"),
+            (r#"{"{"a":1}"#, "not valid JSON"),
+            (r#"{"a":1,}"#, "not valid JSON"),
+            (r#"{"path":"x","con"#, "column 16"),
+        ] {
+            assert!(malformed(text, false).contains(says), "{text}: {}", malformed(text, false));
+        }
+    }
+
+    #[test]
+    fn a_cut_reply_explains_arguments_that_stop_short() {
+        assert!(malformed(r#"{"path":"x","con"#, true).contains("cut at its token limit"));
+    }
+
+    #[test]
+    fn arguments_over_the_limit_are_refused_and_not_kept() {
+        let text = format!(r#"{{"content":"{}"}}"#, "x".repeat(ARGUMENT_BYTES_MAX * 2));
+        let Args::Malformed { excerpt, error } = Args::parse(&text, false) else { panic!("too long") };
+        assert!(error.contains("the limit is 1048576"), "{error}");
+        assert!(excerpt.len() < 300);
+    }
+
+    #[test]
+    fn malformed_arguments_stand_as_an_empty_object_in_a_history() {
+        assert_eq!(Args::parse("[1]", false).to_json(), "{}");
+        assert_eq!(Args::parse(r#"{"a": 1}"#, false).to_json(), json!({"a": 1}).to_string());
+    }
+}

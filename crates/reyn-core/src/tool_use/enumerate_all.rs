@@ -1,0 +1,9 @@
+//! The presentation that shows every tool by its own name.
+
+use super::{Catalog, Surface};
+
+/// All of the catalog, in name order.
+#[must_use]
+pub fn surface(catalog: &Catalog) -> Surface {
+    Surface { callables: catalog.callables().to_vec() }
+}

@@ -1,0 +1,246 @@
+//! The profile that keeps weak models usable: one line a tool, short examples, one JSON object a reply.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use super::answer_stream::AnswerStream;
+use super::format::{ToolFormat, call_from};
+use super::{Callable, Surface};
+use crate::conversation::Entry;
+use crate::request::{ChatRequest, Message, messages};
+use crate::tool::{Args, ToolCall};
+
+/// Everything that was tuned for small models, in one place.
+pub struct Profile {
+    /// Before the list of tools.
+    pub instructions: &'static str,
+    /// What the person says and what the model should have replied, before the conversation.
+    pub examples: &'static [(&'static str, &'static str)],
+    /// Longest answer under a schema, in characters.
+    pub answer_chars_max: u32,
+    /// Longest string argument under a schema, in characters.
+    pub argument_chars_max: u32,
+    /// Longest result that is shown, in bytes.
+    pub result_bytes_max: usize,
+}
+
+/// The profile in use.
+pub const PROFILE: Profile = Profile {
+    instructions: "You are an agent working in a folder. Reply with one JSON object.\n\
+        To use a tool: {\"tool\": NAME, \"args\": {...}}\n\
+        To reply to the user: {\"answer\": TEXT}\n\
+        Use a tool when the request needs a file or a folder. If the request needs no tool, answer directly. \
+        When a result holds what was asked, answer.\n\
+        Tools:\n",
+    examples: &[
+        ("hi there", r#"{"answer": "Hello! How can I help?"}"#),
+        ("what is in a.txt", r#"{"tool": "read_file", "args": {"path": "a.txt"}}"#),
+        ("Result of read_file:\nbuy milk", r#"{"answer": "a.txt says: buy milk"}"#),
+    ],
+    answer_chars_max: 2000,
+    argument_chars_max: 4000,
+    result_bytes_max: 6 * 1024,
+};
+
+/// Writes a request in the profile.
+#[must_use]
+pub fn request<'a>(
+    format: ToolFormat,
+    surface: &Surface,
+    log: &'a [Entry],
+    offer_tools: bool,
+) -> ChatRequest<'a> {
+    let mut all = vec![Message::System(Cow::Owned(instructions(surface)))];
+    for (said, replied) in PROFILE.examples {
+        all.push(Message::User(Cow::Borrowed(said)));
+        all.push(Message::Assistant { text: Cow::Borrowed(replied), calls: Cow::Borrowed(&[]) });
+    }
+    let static_messages = all.len();
+    all.extend(messages(log).into_iter().flat_map(in_text));
+    let response_schema = match format {
+        ToolFormat::Constrained => Some(reply_schema(surface, offer_tools)),
+        ToolFormat::Native | ToolFormat::Text => None,
+    };
+    ChatRequest { messages: all, static_messages, response_schema, ..ChatRequest::default() }
+}
+
+fn instructions(surface: &Surface) -> String {
+    let mut text = PROFILE.instructions.to_owned();
+    for callable in &surface.callables {
+        let summary = callable.description.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let _ = writeln!(text, "- {}: {summary}", callable.signature());
+    }
+    text
+}
+
+/// A message with its calls and results written as text.
+fn in_text(message: Message<'_>) -> Vec<Message<'_>> {
+    match message {
+        Message::Assistant { text, calls } if calls.is_empty() => {
+            let text = Cow::Owned(json!({ "answer": text }).to_string());
+            vec![Message::Assistant { text, calls: Cow::Borrowed(&[]) }]
+        }
+        Message::Assistant { calls, .. } => {
+            let written: Vec<String> = calls.iter().map(call_text).collect();
+            vec![Message::Assistant { text: Cow::Owned(written.join("\n")), calls: Cow::Borrowed(&[]) }]
+        }
+        Message::ToolResult { name, text, .. } => {
+            let shown = crate::text::prefix(&text, PROFILE.result_bytes_max);
+            let cut = if shown.len() < text.len() { "\n[cut here]" } else { "" };
+            vec![Message::User(Cow::Owned(format!("Result of {name}:\n{shown}{cut}")))]
+        }
+        Message::System(_) | Message::User(_) => vec![message],
+    }
+}
+
+fn call_text(call: &ToolCall) -> String {
+    let args = call.args.as_object().cloned().unwrap_or_default();
+    format!(r#"{{"tool": {}, "args": {}}}"#, json!(call.name), Value::Object(args))
+}
+
+/// The schema whose only shapes are a valid call of a shown tool and an answer.
+#[must_use]
+pub fn reply_schema(surface: &Surface, offer_tools: bool) -> Value {
+    let answer = json!({
+        "type": "object",
+        "properties": {"answer": {"type": "string", "maxLength": PROFILE.answer_chars_max}},
+        "required": ["answer"],
+        "additionalProperties": false,
+    });
+    let calls = surface.callables.iter().filter(|_| offer_tools).map(|callable| {
+        json!({
+            "type": "object",
+            "properties": {"tool": {"const": callable.name}, "args": bounded(callable)},
+            "required": ["tool", "args"],
+            "additionalProperties": false,
+        })
+    });
+    json!({ "anyOf": std::iter::once(answer).chain(calls).collect::<Vec<_>>() })
+}
+
+/// A tool's parameters without texts, closed and with bounded strings.
+fn bounded(callable: &Callable) -> Value {
+    let properties: Map<String, Value> = callable.parameters["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| {
+            let mut schema = schema.clone();
+            if let Some(object) = schema.as_object_mut() {
+                object.remove("description");
+                object.remove("default");
+                if object.get("type") == Some(&json!("string")) && !object.contains_key("maxLength") {
+                    object.insert("maxLength".to_owned(), json!(PROFILE.argument_chars_max));
+                }
+            }
+            (name.clone(), schema)
+        })
+        .collect();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": callable.parameters.get("required").cloned().unwrap_or_else(|| json!([])),
+        "additionalProperties": false,
+    })
+}
+
+/// Reads a reply under the schema: its text, its calls, and whether they had to be salvaged. A reply that
+/// no schema held in check is read as far as it goes; the rest is text.
+#[must_use]
+pub fn read(text: String, is_cut: bool) -> (String, Vec<ToolCall>, bool) {
+    if let Ok(Value::Object(object)) = serde_json::from_str::<Value>(text.trim()) {
+        if let Some(Value::String(answer)) = object.get("answer") {
+            return (answer.clone(), vec![], false);
+        }
+        if let Some(call) = call_from(object) {
+            return (String::new(), vec![call], false);
+        }
+    }
+    let answer = AnswerStream::default().push(&text);
+    if !answer.is_empty() {
+        return (answer, vec![], false);
+    }
+    match cut_call_name(&text).filter(|_| is_cut) {
+        Some(name) => {
+            let args =
+                text.split_once("\"args\"").map_or("", |(_, rest)| rest.trim_start_matches([':', ' ']));
+            let args = if args.is_empty() { Args::parse("{", true) } else { Args::parse(args, true) };
+            (String::new(), vec![ToolCall { id: "call_0".to_owned(), name, args }], false)
+        }
+        None => (text, vec![], false),
+    }
+}
+
+/// The tool that a reply cut inside its call names.
+fn cut_call_name(text: &str) -> Option<String> {
+    let rest = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"tool\"")?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    rest.split_once('"').map(|(name, _)| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surface() -> Surface {
+        Surface {
+            callables: vec![Callable {
+                name: "read_file".into(),
+                description: "Read a file. Long words.".into(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": {"path": {"type": "string", "description": "x"}, "offset": {"type": "integer"}},
+                    "required": ["path"],
+                }),
+            }],
+        }
+    }
+
+    #[test]
+    fn a_tool_is_one_line_and_the_static_part_does_not_depend_on_the_log() {
+        let log = [Entry::User { text: "hi".into() }];
+        let surface = surface();
+        let (short, long) =
+            (request(ToolFormat::Text, &surface, &[], true), request(ToolFormat::Text, &surface, &log, true));
+        assert_eq!(short.messages, long.messages[..long.static_messages]);
+        let Message::System(text) = &long.messages[0] else { panic!("system first") };
+        assert!(text.ends_with("Tools:\n- read_file(path, offset?): Read a file\n"), "{text}");
+    }
+
+    #[test]
+    fn the_schema_has_an_answer_and_a_closed_shape_for_each_tool() {
+        let schema = reply_schema(&surface(), true);
+        assert_eq!(schema["anyOf"].as_array().unwrap().len(), 2);
+        let args = &schema["anyOf"][1]["properties"]["args"];
+        assert_eq!(args["additionalProperties"], json!(false));
+        assert_eq!(
+            args["properties"]["path"],
+            json!({"type": "string", "maxLength": PROFILE.argument_chars_max})
+        );
+        assert_eq!(reply_schema(&surface(), false)["anyOf"].as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn replies_under_the_schema_are_read() {
+        assert_eq!(read(r#"{"answer": "hi"}"#.into(), false), ("hi".into(), vec![], false));
+        let (text, calls, _) = read(r#"{"tool": "read_file", "args": {"path": "a"}}"#.into(), false);
+        assert_eq!((text.as_str(), calls[0].name.as_str()), ("", "read_file"));
+    }
+
+    #[test]
+    fn a_reply_cut_inside_an_answer_keeps_what_was_said_and_inside_a_call_is_malformed() {
+        assert_eq!(read(r#"{"answer": "half a sen"#.into(), true), ("half a sen".into(), vec![], false));
+        for cut in [r#"{"tool": "write_file", "args": {"content": "abc"#, r#"{"tool": "write_file""#] {
+            let (_, calls, _) = read(cut.into(), true);
+            assert_eq!(calls[0].name, "write_file");
+            assert!(matches!(&calls[0].args, Args::Malformed { error, .. } if error.contains("token limit")));
+        }
+    }
+
+    #[test]
+    fn a_server_that_ignores_the_schema_still_gives_text() {
+        assert_eq!(read("just words".into(), false), ("just words".into(), vec![], false));
+    }
+}
