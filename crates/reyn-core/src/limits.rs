@@ -55,3 +55,17 @@ pub const AUDIT_FILE_BYTES_MAX: u64 = 10 << 20;
 pub const AUDIT_VALUE_CHARS_MAX: usize = 200;
 /// Times one call may be put to a person before it is refused.
 pub const QUESTIONS_PER_CALL_MAX: usize = 8;
+/// Tokens a local model writes in one reply when nothing else is asked for.
+pub const LOCAL_OUTPUT_TOKENS_MAX: u32 = 1024;
+/// Default context of a local model, in tokens: 100 to 240 MB of memory.
+pub const LOCAL_CONTEXT_TOKENS: u32 = 8192;
+/// Prompt tokens that a local model reads before it looks whether it was cancelled.
+pub const LOCAL_BATCH_TOKENS: usize = 64;
+/// Requests that wait for one local model.
+pub const LOCAL_WAITING_MAX: usize = 32;
+/// Pieces of a local model's reply that wait to be shown.
+pub const LOCAL_PIECES_MAX: usize = 64;
+/// States of static prompts that are kept on disk for local models.
+pub const LOCAL_STATE_FILES_MAX: usize = 4;
+/// Largest state of a static prompt that is kept on disk, in bytes.
+pub const LOCAL_STATE_BYTES_MAX: u64 = 256 << 20;

@@ -28,6 +28,28 @@ pub struct ToolSpec {
     pub dispatch: Dispatch,
     /// Whether its results come from outside and must be treated as untrusted.
     pub returns_external: bool,
+    /// Parameters whose valid values are known only in a session.
+    pub enums: &'static [EnumParameter],
+}
+
+/// A parameter that takes one of the session's own names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnumParameter {
+    /// The parameter.
+    pub parameter: &'static str,
+    /// Which names.
+    pub names: NameKind,
+}
+
+/// Kinds of names that a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NameKind {
+    /// Agents that can be reached.
+    Agents,
+    /// Configured MCP servers.
+    McpServers,
+    /// Skills that can be run.
+    Skills,
 }
 
 /// The browse axis of the catalog. Hiding a category narrows; naming one grants nothing.

@@ -1,1 +1,95 @@
-//! Placeholder.
+//! What the agent can do: one file per tool, and the services they use.
+//!
+//! Invariant: a tool never checks permission. It declares what it needs; the gate decides.
+
+mod registry;
+mod schema;
+mod tool;
+pub mod workspace;
+
+pub use registry::{Prepared, Registry, run};
+pub use tool::{Context, Tool, ToolError, Touched, Wish};
+
+/// Declares the modules and lists them.
+macro_rules! builtin {
+    ($($module:ident :: $tool:ident),* $(,)?) => {
+        $(mod $module;)*
+        /// All built-in tools.
+        #[must_use]
+        pub fn builtin() -> Registry {
+            Registry::default()$(.with($module::$tool))*
+        }
+    };
+}
+
+builtin! {
+    list_directory::ListDirectory,
+    read_file::ReadFile,
+    write_file::WriteFile,
+}
+
+#[cfg(test)]
+mod tests {
+    use reyn_core::tool::{Args, Effect, ToolCall};
+    use reyn_core::tool_use::catalog::description;
+
+    use super::*;
+
+    fn call(name: &str, args: &str) -> ToolCall {
+        ToolCall { id: "1".into(), name: name.into(), args: Args::parse(args, false) }
+    }
+
+    fn context() -> (tempfile::TempDir, Context) {
+        let dir = tempfile::tempdir().unwrap();
+        let context = Context::new(workspace::Workspace::open(dir.path(), None).unwrap());
+        (dir, context)
+    }
+
+    #[test]
+    fn every_example_is_valid_and_every_change_declares_what_it_touches() {
+        let (_dir, context) = context();
+        for spec in builtin().specs() {
+            let prepared = builtin().prepare(call(spec.name, spec.example), &context);
+            let prepared = prepared.unwrap_or_else(|error| panic!("{}: {error:?}", spec.name));
+            let declares = !reyn_core::gate::Judged::needs(&prepared).is_empty();
+            assert!(declares || spec.effect == Effect::Reads, "{} declares nothing", spec.name);
+        }
+    }
+
+    #[test]
+    fn every_summary_is_one_short_line_and_every_parameter_is_explained() {
+        let registry = builtin();
+        for (spec, schema) in registry.specs_with_schemas() {
+            assert!(spec.summary.len() <= 80 && !spec.summary.contains('\n'), "{}", spec.name);
+            for (name, parameter) in schema["properties"].as_object().unwrap() {
+                assert!(parameter["description"].is_string(), "{}.{name}", spec.name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_tool_name_has_a_namespace() {
+        assert!(builtin().specs().all(|spec| !spec.name.contains("__") && !spec.name.contains('.')));
+    }
+
+    #[test]
+    fn a_declaration_is_the_same_bytes_every_time_and_small() {
+        let declarations = |registry: &Registry| -> Vec<String> {
+            registry
+                .specs_with_schemas()
+                .map(|(spec, schema)| {
+                    let callable = reyn_core::tool_use::Callable {
+                        name: spec.name.into(),
+                        description: description(&spec),
+                        parameters: schema,
+                    };
+                    callable.declaration().to_string()
+                })
+                .collect()
+        };
+        let first = declarations(&builtin());
+        assert_eq!(first, declarations(&builtin()));
+        let total: usize = first.iter().map(String::len).sum();
+        assert!(total / first.len() <= 420, "{} bytes a tool:\n{}", total / first.len(), first.join("\n"));
+    }
+}

@@ -9,5 +9,5 @@ pub mod enumerate_all;
 pub mod format;
 pub mod small_model;
 
-pub use catalog::{Callable, Catalog, Surface};
+pub use catalog::{Callable, Catalog, SessionNames, Surface};
 pub use format::{Framing, Parsed, ToolFormat};

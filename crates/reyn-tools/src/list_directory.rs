@@ -1,0 +1,66 @@
+//! `list_directory`: the names in a folder.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use reyn_core::permission::FileOp;
+use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::tool::{Context, Tool, ToolError, Touched, Wish};
+use crate::workspace::blocking;
+
+pub(crate) struct ListDirectory;
+
+/// Names given when the call does not say how many.
+const DEFAULT_MAX_RESULTS: u32 = 500;
+/// Names given at most.
+const MAX_RESULTS_MAX: u32 = 5_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Folder to list; `.` is the workspace.
+    path: String,
+    /// Names at most; 500 when left out.
+    max_results: Option<u32>,
+}
+
+impl Tool for ListDirectory {
+    type Args = Args;
+
+    const SPEC: ToolSpec = ToolSpec {
+        name: "list_directory",
+        summary: "List the names in a folder.",
+        details: "Folders end with `/`, links with `@`.",
+        example: r#"{"path": "."}"#,
+        category: Category::File,
+        effect: Effect::Reads,
+        surfaces: Surfaces::Both,
+        dispatch: Dispatch::Sync,
+        returns_external: false,
+        enums: &[],
+    };
+
+    fn wishes(args: &Args) -> Vec<Wish> {
+        vec![Wish::File { op: FileOp::Read, path: args.path.clone() }]
+    }
+
+    async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
+        let workspace = context.workspace()?;
+        let entries_max = args.max_results.unwrap_or(DEFAULT_MAX_RESULTS).min(MAX_RESULTS_MAX);
+        let listing =
+            blocking(move || workspace.list(touched.file(0), entries_max as usize, &context.cancel)).await?;
+        let mut names = String::new();
+        for entry in &listing.entries {
+            let _ = writeln!(names, "{}{}", entry.name, entry.mark);
+        }
+        let output = Output::text("entries", names).with("path", args.path).with("count", listing.total);
+        Ok(if listing.entries.len() < listing.total {
+            output.with("truncated", true).with("shown", listing.entries.len())
+        } else {
+            output
+        })
+    }
+}

@@ -1,0 +1,242 @@
+//! The [`Registry`]: every tool by its one name, and the way from a call to its effect.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use reyn_core::gate::{Judged, Need, Permitted};
+use reyn_core::permission::Target;
+use reyn_core::text::nearest;
+use reyn_core::tool::{Args, CallError, ErrorKind, Output, ToolCall, ToolSpec};
+use reyn_core::tool_use::Callable;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use crate::schema::compact;
+use crate::tool::{Context, Tool, ToolError, Touched, Wish};
+
+type Run = Box<dyn FnOnce(Arc<Context>) -> BoxFuture<'static, Result<Output, ToolError>> + Send>;
+
+/// A call whose arguments are parsed and whose needs are known, not yet judged.
+pub struct Prepared {
+    spec: ToolSpec,
+    needs: Vec<Need>,
+    run: Run,
+}
+
+impl Prepared {
+    /// The tool that will run.
+    #[must_use]
+    pub const fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared")
+            .field("tool", &self.spec.name)
+            .field("needs", &self.needs)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Judged for Prepared {
+    fn tool(&self) -> &str {
+        self.spec.name
+    }
+    fn needs(&self) -> &[Need] {
+        &self.needs
+    }
+}
+
+/// Runs a permitted call. There is no other way to run one: a prepared call alone is not accepted,
+///
+/// ```compile_fail,E0308
+/// # async fn attempt(prepared: reyn_tools::Prepared, context: std::sync::Arc<reyn_tools::Context>) {
+/// let _ = reyn_tools::run(prepared, context).await;
+/// # }
+/// ```
+///
+/// and a permit cannot be made by hand:
+///
+/// ```compile_fail,E0423
+/// # fn attempt(prepared: reyn_tools::Prepared) {
+/// let _ = reyn_core::gate::Permitted(prepared);
+/// # }
+/// ```
+///
+/// # Errors
+/// What the tool reports.
+pub async fn run(call: Permitted<Prepared>, context: Arc<Context>) -> Result<Output, ToolError> {
+    (call.into_call().run)(context).await
+}
+
+/// Tools by name.
+#[derive(Default)]
+pub struct Registry {
+    tools: BTreeMap<&'static str, Arc<dyn ErasedTool>>,
+}
+
+impl Registry {
+    /// Adds a tool. Panics if the name is taken: two tools with one name are a bug.
+    #[must_use]
+    pub fn with<T: Tool>(mut self, tool: T) -> Self {
+        let previous = self.tools.insert(T::SPEC.name, Arc::new(Erased(Arc::new(tool))));
+        assert!(previous.is_none(), "two tools named `{}`", T::SPEC.name);
+        self
+    }
+
+    /// Specs in name order.
+    pub fn specs(&self) -> impl Iterator<Item = ToolSpec> + '_ {
+        self.tools.values().map(|tool| tool.spec())
+    }
+
+    /// Specs in name order, each with the schema of its arguments. The schema is made anew each time, so
+    /// nothing that a caller does to it reaches the next one.
+    pub fn specs_with_schemas(&self) -> impl Iterator<Item = (ToolSpec, Value)> + '_ {
+        self.tools.values().map(|tool| (tool.spec(), tool.schema()))
+    }
+
+    /// Parses a call's arguments once and resolves what it touches. Looks at the file system, writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// `unknown_tool` with near names, or `invalid_args` with the place and the tool's signature.
+    pub fn prepare(&self, call: ToolCall, context: &Context) -> Result<Prepared, CallError> {
+        let Some(tool) = self.tools.get(call.name.as_str()) else {
+            return Err(self.unknown(&call.name));
+        };
+        match call.args {
+            Args::Object(map) => tool.prepare(Value::Object(map), context),
+            Args::Malformed { error, excerpt } => Err(CallError::new(
+                ErrorKind::InvalidArgs,
+                format!("{error}; the text began with `{excerpt}`"),
+            )
+            .hint(format!("call it again as {} with a JSON object", signature(tool.as_ref())))),
+        }
+    }
+
+    fn unknown(&self, name: &str) -> CallError {
+        let suggestions = nearest(name, self.tools.keys().copied());
+        let hint = if suggestions.is_empty() {
+            format!(
+                "the tools are {}",
+                self.tools.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+            )
+        } else {
+            "use a name that exists, exactly as written".to_owned()
+        };
+        CallError {
+            suggestions,
+            ..CallError::new(ErrorKind::UnknownTool, format!("no tool is named `{name}`"))
+        }
+        .hint(hint)
+    }
+}
+
+/// [`Tool`] without its `Args` type, so that a map can hold it.
+trait ErasedTool: Send + Sync {
+    fn spec(&self) -> ToolSpec;
+    fn schema(&self) -> Value;
+    fn prepare(&self, args: Value, context: &Context) -> Result<Prepared, CallError>;
+}
+
+struct Erased<T>(Arc<T>);
+
+impl<T: Tool> ErasedTool for Erased<T> {
+    fn spec(&self) -> ToolSpec {
+        T::SPEC
+    }
+
+    fn schema(&self) -> Value {
+        let generator = SchemaSettings::draft2020_12().with(|settings| {
+            settings.meta_schema = None;
+            settings.inline_subschemas = true;
+        });
+        compact(generator.into_generator().into_root_schema_for::<T::Args>().into())
+    }
+
+    fn prepare(&self, args: Value, context: &Context) -> Result<Prepared, CallError> {
+        let args: T::Args = serde_path_to_error::deserialize(args).map_err(|error| {
+            let place = match error.path().to_string() {
+                path if path == "." => String::new(),
+                path => format!(" at `{path}`"),
+            };
+            CallError::new(
+                ErrorKind::InvalidArgs,
+                format!("the arguments do not fit{place}: {}", error.inner()),
+            )
+            .hint(format!("call it as {}", signature(self)))
+        })?;
+        let mut needs = vec![];
+        let mut files: Vec<Target> = vec![];
+        for wish in T::wishes(&args) {
+            match wish {
+                Wish::File { op, path } => {
+                    let workspace = context.workspace().map_err(ToolError::into_call_error)?;
+                    let target = workspace.resolve(&path).map_err(|error| {
+                        CallError::new(ErrorKind::InvalidArgs, error.to_string())
+                            .hint("give a path relative to the workspace")
+                    })?;
+                    files.push(target.clone());
+                    needs.push(Need::File { op, target });
+                }
+            }
+        }
+        let tool = Arc::clone(&self.0);
+        let touched = Touched::new(files);
+        let run: Run = Box::new(|context| Box::pin(async move { tool.run(args, touched, context).await }));
+        Ok(Prepared { spec: T::SPEC, needs, run })
+    }
+}
+
+fn signature(tool: &(impl ErasedTool + ?Sized)) -> String {
+    let callable =
+        Callable { name: tool.spec().name.to_owned(), description: String::new(), parameters: tool.schema() };
+    format!("`{}`", callable.signature())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Workspace;
+
+    fn prepare(name: &str, args: &str, context: &Context) -> CallError {
+        let call = ToolCall { id: "1".into(), name: name.into(), args: Args::parse(args, false) };
+        crate::builtin().prepare(call, context).unwrap_err()
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit_say_where_and_how_to_call_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let context = Context::new(Workspace::open(dir.path(), None).unwrap());
+        for (args, says) in [
+            ("{}", "missing field `path`"),
+            (r#"{"path": 5}"#, "at `path`: invalid type: integer `5`, expected a string"),
+            (r#"{"path": "a", "ofset": 1}"#, "unknown field `ofset`"),
+            ("[]", "must be a JSON object, not an array"),
+            (r#"{"path": "a\u0000b"}"#, "NUL"),
+        ] {
+            let error = prepare("read_file", args, &context);
+            assert_eq!(error.kind, ErrorKind::InvalidArgs);
+            assert!(error.message.contains(says), "{args}: {}", error.message);
+        }
+        let hint = prepare("read_file", "{}", &context).hint.unwrap();
+        assert!(hint.contains("read_file(path, offset?, limit?"), "{hint}");
+    }
+
+    #[test]
+    fn an_unknown_tool_names_the_nearest_ones() {
+        let error = prepare("list_files", "{}", &Context::default());
+        assert_eq!(error.kind, ErrorKind::UnknownTool);
+        assert_eq!(error.suggestions.first().map(String::as_str), Some("list_directory"));
+        assert!(prepare("xyzzy", "{}", &Context::default()).hint.unwrap().contains("`read_file`"));
+    }
+
+    #[test]
+    fn a_missing_service_is_an_error_that_says_which() {
+        let error = prepare("read_file", r#"{"path": "a"}"#, &Context::default());
+        assert_eq!((error.kind, error.message.contains("`workspace`")), (ErrorKind::Exception, true));
+    }
+}

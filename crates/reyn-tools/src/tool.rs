@@ -1,0 +1,149 @@
+//! The [`Tool`] trait, and what a tool is given.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use reyn_core::permission::{FileOp, Target};
+use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use crate::workspace::Workspace;
+
+/// Something the agent can do.
+pub trait Tool: Send + Sync + 'static {
+    /// Arguments; the fields' docs become the schema that the model reads.
+    type Args: DeserializeOwned + JsonSchema + Send + 'static;
+    /// Fixed facts.
+    const SPEC: ToolSpec;
+    /// What a call touches. Pure; resolved and judged before [`Tool::run`].
+    fn wishes(args: &Self::Args) -> Vec<Wish>;
+    /// Does it. Runs only after the gate permitted everything in `touched`.
+    fn run(
+        &self,
+        args: Self::Args,
+        touched: Touched,
+        context: Arc<Context>,
+    ) -> impl Future<Output = Result<Output, ToolError>> + Send;
+}
+
+/// What a call says it touches, before it is resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// A file or folder.
+    File {
+        /// What is done to it.
+        op: FileOp,
+        /// As the model wrote it.
+        path: String,
+    },
+}
+
+/// What the gate judged and permitted, in the order of the wishes. A tool uses these paths and never the
+/// ones in its arguments, so that what is touched is what was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Touched {
+    files: Vec<Target>,
+}
+
+impl Touched {
+    pub(crate) const fn new(files: Vec<Target>) -> Self {
+        Self { files }
+    }
+
+    /// The file of the `at`-th wish. Asking for one that was not wished for is a defect of the tool.
+    #[must_use]
+    pub fn file(&self, at: usize) -> &Target {
+        self.files.get(at).expect("a tool uses only files it wished for")
+    }
+}
+
+/// What a tool may use. No session, no configuration, no conversation.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    workspace: Option<Arc<Workspace>>,
+    /// Set when the turn is cancelled; long work looks at it.
+    pub cancel: CancellationToken,
+}
+
+impl Context {
+    /// A context with a workspace.
+    #[must_use]
+    pub fn new(workspace: Workspace) -> Self {
+        Self { workspace: Some(Arc::new(workspace)), cancel: CancellationToken::new() }
+    }
+
+    /// The workspace.
+    ///
+    /// # Errors
+    /// [`ToolError::MissingService`] when the session has none.
+    pub fn workspace(&self) -> Result<Arc<Workspace>, ToolError> {
+        self.workspace.clone().ok_or(ToolError::MissingService("workspace"))
+    }
+}
+
+/// Why a tool gave no result. All of them go back to the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// It ran and failed: why, what to do, and near names when a name was wrong.
+    #[error("{message}")]
+    Failed {
+        /// What happened and why.
+        message: String,
+        /// What to do next.
+        hint: Option<String>,
+        /// Names that exist and are near the one that does not.
+        suggestions: Vec<String>,
+    },
+    /// The turn was cancelled while it ran.
+    #[error("cancelled by the person")]
+    Cancelled,
+    /// The session lacks something the tool needs.
+    #[error("this session has no `{0}`; the host must provide one")]
+    MissingService(&'static str),
+    /// The tool's code failed.
+    #[error("{0}")]
+    Defect(String),
+}
+
+impl ToolError {
+    /// A failure without a hint.
+    #[must_use]
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), hint: None, suggestions: vec![] }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn hint(self, text: impl Into<String>) -> Self {
+        match self {
+            Self::Failed { message, suggestions, .. } => {
+                Self::Failed { message, hint: Some(text.into()), suggestions }
+            }
+            other @ (Self::Cancelled | Self::MissingService(_) | Self::Defect(_)) => other,
+        }
+    }
+
+    /// Adds near names.
+    #[must_use]
+    pub fn suggest(self, names: Vec<String>) -> Self {
+        match self {
+            Self::Failed { message, hint, .. } => Self::Failed { message, hint, suggestions: names },
+            other @ (Self::Cancelled | Self::MissingService(_) | Self::Defect(_)) => other,
+        }
+    }
+
+    /// The error as a call's outcome.
+    #[must_use]
+    pub fn into_call_error(self) -> CallError {
+        let message = self.to_string();
+        match self {
+            Self::Failed { hint, suggestions, .. } => {
+                CallError { hint, suggestions, ..CallError::new(ErrorKind::HandlerError, message) }
+            }
+            Self::Cancelled => CallError::new(ErrorKind::Cancelled, message),
+            Self::MissingService(_) | Self::Defect(_) => CallError::new(ErrorKind::Exception, message),
+        }
+    }
+}
