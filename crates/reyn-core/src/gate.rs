@@ -40,6 +40,12 @@ pub trait Judged {
 pub struct Permitted<C>(C);
 
 impl<C> Permitted<C> {
+    /// What was permitted, before it runs.
+    #[must_use]
+    pub const fn peek(&self) -> &C {
+        &self.0
+    }
+
     /// Spends the permit.
     #[must_use]
     pub fn into_call(self) -> C {

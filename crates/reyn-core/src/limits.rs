@@ -21,6 +21,13 @@ pub const RESULT_BYTES_MAX: usize = 48 * 1024;
 pub const TOOL_CALL_SECONDS_MAX: u64 = 120;
 /// Longest reply of a model, in bytes, all its parts together.
 pub const REPLY_BYTES_MAX: usize = 8 << 20;
+/// Calls of one reply that are kept while it is read; more are a fault of the server.
+pub const REPLY_CALLS_MAX: usize = 1024;
+/// Longest body of a reply as sent, in bytes; each token travels in some hundred bytes of JSON.
+pub const STREAM_BYTES_MAX: usize = 256 << 20;
+/// How long the end of a body is awaited after its last event, in milliseconds, so that the connection
+/// can be used again.
+pub const STREAM_END_MS_MAX: u64 = 50;
 /// Longest line of an event stream, in bytes.
 pub const STREAM_LINE_BYTES_MAX: usize = 4 << 20;
 /// How much of an error body is read, in bytes.
@@ -37,8 +44,24 @@ pub const LLM_CONNECT_SECONDS: u64 = 10;
 pub const LLM_FIRST_BYTE_SECONDS: u64 = 120;
 /// Default time between two pieces of a reply, in seconds.
 pub const LLM_IDLE_SECONDS: u64 = 60;
+/// How much of a server's own words an error shows, in characters.
+pub const SERVER_MESSAGE_CHARS_MAX: usize = 300;
+/// Time to find a model server on this machine, in milliseconds, to connect.
+pub const LOCAL_SERVER_CONNECT_MS_MAX: u64 = 150;
+/// Time in which a model server on this machine lists its models, in milliseconds.
+pub const LOCAL_SERVER_ANSWER_MS_MAX: u64 = 1_000;
+/// Largest file of recorded replies that is read, in bytes.
+pub const REPLAY_FILE_BYTES_MAX: u64 = 64 << 20;
 /// Largest configuration, profile or approvals file that is read, in bytes.
 pub const CONFIG_FILE_BYTES_MAX: u64 = 1 << 20;
+/// Nesting of one configuration file.
+pub const CONFIG_DEPTH_MAX: usize = 32;
+/// Values of one configuration file, repeated ones counted each time.
+pub const CONFIG_VALUES_MAX: usize = 50_000;
+/// Symbolic links that resolving one path follows.
+pub const LINKS_MAX: usize = 40;
+/// Longest time that a timeout can be set to, in seconds.
+pub const TIMEOUT_SECONDS_MAX: u64 = 86_400;
 /// Problems of the configuration that one report lists.
 pub const CONFIG_PROBLEMS_MAX: usize = 20;
 /// Capability profiles that one project may hold.

@@ -1,5 +1,21 @@
 //! Talks to language models. Only this crate knows a provider's JSON.
 
+mod api_key;
 mod chat;
+pub mod files;
+mod http_client;
+mod local_server;
+mod openai;
+mod providers;
+mod replay;
+mod retry;
+mod sse;
 
+pub use api_key::ApiKey;
 pub use chat::{ChatModel, ModelError, ModelErrorKind, StreamEvent};
+pub use local_server::{LocalServer, find_local_server};
+pub use openai::{Endpoint, LlmTimeouts, OpenAiChat};
+pub use providers::{Provider, Providers, ProvidersError, SuggestedModels};
+pub use replay::{Recording, ReplayError, Replaying};
+pub use retry::{Retrying, wait_before};
+pub use sse::{SseDecoder, SseError, SseEvent};

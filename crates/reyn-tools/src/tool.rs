@@ -74,6 +74,12 @@ impl Context {
         Self { workspace: Some(Arc::new(workspace)), cancel: CancellationToken::new() }
     }
 
+    /// The same services under another cancellation.
+    #[must_use]
+    pub fn with_cancel(&self, cancel: CancellationToken) -> Self {
+        Self { cancel, ..self.clone() }
+    }
+
     /// The workspace.
     ///
     /// # Errors

@@ -69,6 +69,12 @@ pub struct AgentLayer {
 }
 
 impl AgentLayer {
+    /// Which folders are whose.
+    #[must_use]
+    pub const fn zones(&self) -> &Zones {
+        &self.zones
+    }
+
     fn verdict(&self, axis: Axis<'_>) -> Verdict {
         match axis {
             Axis::Tool { .. } | Axis::Mcp { .. } => Verdict::Allow,

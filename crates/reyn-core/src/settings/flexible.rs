@@ -1,26 +1,36 @@
 //! YAML's other words for yes and no.
 
+use std::fmt;
+
+use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// `true`, `false`, `on`, `off`, `yes`, `no`, or nothing.
 pub(super) fn optional_bool<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "`true` or `false` (or `on`, `off`, `yes`, `no`)")]
-    enum Word {
-        Bool(bool),
-        Text(OnOff),
+    Ok(Option::<Word>::deserialize(from)?.map(|Word(value)| value))
+}
+
+struct Word(bool);
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct WordVisitor;
+        impl Visitor<'_> for WordVisitor {
+            type Value = Word;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`true` or `false` (or `on`, `off`, `yes`, `no`)")
+            }
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Word, E> {
+                Ok(Word(value))
+            }
+            fn visit_str<E: Error>(self, value: &str) -> Result<Word, E> {
+                match value {
+                    "true" | "on" | "yes" => Ok(Word(true)),
+                    "false" | "off" | "no" => Ok(Word(false)),
+                    _ => Err(E::invalid_value(Unexpected::Str(value), &self)),
+                }
+            }
+        }
+        from.deserialize_any(WordVisitor)
     }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    enum OnOff {
-        On,
-        Off,
-        Yes,
-        No,
-    }
-    Ok(Option::<Word>::deserialize(from)?.map(|word| match word {
-        Word::Bool(value) => value,
-        Word::Text(OnOff::On | OnOff::Yes) => true,
-        Word::Text(OnOff::Off | OnOff::No) => false,
-    }))
 }

@@ -1,9 +1,12 @@
 //! `llm`: which model answers, and what each class means.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::flexible::optional_bool;
@@ -24,13 +27,33 @@ pub struct LlmSettings {
 }
 
 /// One class: a short form or a map of options.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "`provider/model`, a class name, or a map with `model` or `extends`")]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum ModelClass {
     /// `provider/model`, or the name of another class.
     Name(String),
     /// With options.
     Options(Box<ModelOptions>),
+}
+
+impl<'de> Deserialize<'de> for ModelClass {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ClassVisitor;
+        impl<'de> Visitor<'de> for ClassVisitor {
+            type Value = ModelClass;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`provider/model`, a class name, or a map with `model` or `extends`")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<ModelClass, E> {
+                Ok(ModelClass::Name(name.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ModelClass, A::Error> {
+                let options = ModelOptions::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(ModelClass::Options(Box::new(options)))
+            }
+        }
+        from.deserialize_any(ClassVisitor)
+    }
 }
 
 /// A class as a map.

@@ -1,7 +1,11 @@
 //! `permissions`: what tools may do without asking.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// `permissions`. Keys may be nested (`file: {write: …}`) or dotted (`file.write: …`).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -39,13 +43,37 @@ pub struct FilePermissions {
 }
 
 /// A decision, or the places where it is `allow`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "`allow`, `ask`, `deny` or a list of paths")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum PermissionValue {
     /// The same everywhere.
     Decision(Decision),
     /// `allow` here, `ask` elsewhere.
     Places(Vec<PlaceValue>),
+}
+
+impl<'de> Deserialize<'de> for PermissionValue {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct PermissionVisitor;
+        impl<'de> Visitor<'de> for PermissionVisitor {
+            type Value = PermissionValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`allow`, `ask`, `deny` or a list of paths")
+            }
+            fn visit_str<E: Error>(self, word: &str) -> Result<PermissionValue, E> {
+                match word {
+                    "allow" => Ok(PermissionValue::Decision(Decision::Allow)),
+                    "ask" => Ok(PermissionValue::Decision(Decision::Ask)),
+                    "deny" => Ok(PermissionValue::Decision(Decision::Deny)),
+                    _ => Err(E::invalid_value(Unexpected::Str(word), &self)),
+                }
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<PermissionValue, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(PermissionValue::Places)
+            }
+        }
+        from.deserialize_any(PermissionVisitor)
+    }
 }
 
 /// The same everywhere.
@@ -61,13 +89,32 @@ pub enum Decision {
 }
 
 /// A path, relative to the project or absolute, `~` for the home folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a path, or a map with `path` and `scope`")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum PlaceValue {
     /// The path and everything below it.
     Path(String),
     /// With its reach.
     Scoped(ScopedPlace),
+}
+
+impl<'de> Deserialize<'de> for PlaceValue {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct PlaceVisitor;
+        impl<'de> Visitor<'de> for PlaceVisitor {
+            type Value = PlaceValue;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a path, or a map with `path` and `scope`")
+            }
+            fn visit_str<E: Error>(self, path: &str) -> Result<PlaceValue, E> {
+                Ok(PlaceValue::Path(path.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PlaceValue, A::Error> {
+                ScopedPlace::deserialize(MapAccessDeserializer::new(map)).map(PlaceValue::Scoped)
+            }
+        }
+        from.deserialize_any(PlaceVisitor)
+    }
 }
 
 /// A path with its reach.

@@ -49,6 +49,17 @@ impl Callable {
 pub struct Surface {
     /// In the order shown; the same order for the same catalog.
     pub callables: Vec<Callable>,
+    /// [`Callable::declaration`] of each, made once.
+    pub declarations: Vec<Value>,
+}
+
+impl Surface {
+    /// A surface that shows these.
+    #[must_use]
+    pub fn new(callables: Vec<Callable>) -> Self {
+        let declarations = callables.iter().map(Callable::declaration).collect();
+        Self { callables, declarations }
+    }
 }
 
 /// Every tool that may be shown, by name.

@@ -5,5 +5,5 @@ use super::{Catalog, Surface};
 /// All of the catalog, in name order.
 #[must_use]
 pub fn surface(catalog: &Catalog) -> Surface {
-    Surface { callables: catalog.callables().to_vec() }
+    Surface::new(catalog.callables().to_vec())
 }

@@ -37,7 +37,7 @@ impl Framing {
     #[must_use]
     pub fn request<'a>(
         self,
-        surface: &Surface,
+        surface: &'a Surface,
         log: &'a [Entry],
         environment: &Environment,
         offer_tools: bool,
@@ -46,15 +46,11 @@ impl Framing {
             ToolFormat::Native => {
                 let mut all = vec![Message::System(Cow::Owned(prompt::system(environment)))];
                 all.extend(messages(log));
-                let tools = if offer_tools {
-                    surface.callables.iter().map(super::Callable::declaration).collect()
-                } else {
-                    vec![]
-                };
+                let tools: &[Value] = if offer_tools { &surface.declarations } else { &[] };
                 ChatRequest {
                     messages: all,
                     static_messages: 1,
-                    tools: Cow::Owned(tools),
+                    tools: Cow::Borrowed(tools),
                     ..ChatRequest::default()
                 }
             }

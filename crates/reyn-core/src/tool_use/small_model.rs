@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::io;
 
+use serde::Serialize as _;
+use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::answer_stream::AnswerStream;
@@ -16,14 +19,22 @@ use crate::tool::{Args, ToolCall};
 pub struct Profile {
     /// Before the list of tools.
     pub instructions: &'static str,
-    /// What the person says and what the model should have replied, before the conversation.
-    pub examples: &'static [(&'static str, &'static str)],
+    /// Exchanges before the conversation that show how it goes.
+    pub examples: &'static [Example],
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
     /// Longest string argument under a schema, in characters.
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
     pub result_bytes_max: usize,
+}
+
+/// A short exchange, shown where the tool it uses is offered.
+pub struct Example {
+    /// The tool it uses; empty when it uses none.
+    pub tool: &'static str,
+    /// What the model is told and what it should have replied.
+    pub exchange: &'static [(&'static str, &'static str)],
 }
 
 /// The profile in use.
@@ -35,9 +46,14 @@ pub const PROFILE: Profile = Profile {
         When a result holds what was asked, answer.\n\
         Tools:\n",
     examples: &[
-        ("hi there", r#"{"answer": "Hello! How can I help?"}"#),
-        ("what is in a.txt", r#"{"tool": "read_file", "args": {"path": "a.txt"}}"#),
-        ("Result of read_file:\nbuy milk", r#"{"answer": "a.txt says: buy milk"}"#),
+        Example { tool: "", exchange: &[("hi there", r#"{"answer": "Hello! How can I help?"}"#)] },
+        Example {
+            tool: "read_file",
+            exchange: &[
+                ("what is in a.txt", r#"{"tool": "read_file", "args": {"path": "a.txt"}}"#),
+                ("Result of read_file:\nbuy milk", r#"{"answer": "a.txt says: buy milk"}"#),
+            ],
+        },
     ],
     answer_chars_max: 2000,
     argument_chars_max: 4000,
@@ -53,9 +69,12 @@ pub fn request<'a>(
     offer_tools: bool,
 ) -> ChatRequest<'a> {
     let mut all = vec![Message::System(Cow::Owned(instructions(surface)))];
-    for (said, replied) in PROFILE.examples {
-        all.push(Message::User(Cow::Borrowed(said)));
-        all.push(Message::Assistant { text: Cow::Borrowed(replied), calls: Cow::Borrowed(&[]) });
+    let is_offered = |tool: &str| tool.is_empty() || surface.callables.iter().any(|one| one.name == tool);
+    for example in PROFILE.examples.iter().filter(|example| is_offered(example.tool)) {
+        for (said, replied) in example.exchange {
+            all.push(Message::User(Cow::Borrowed(said)));
+            all.push(Message::Assistant { text: Cow::Borrowed(replied), calls: Cow::Borrowed(&[]) });
+        }
     }
     let static_messages = all.len();
     all.extend(messages(log).into_iter().flat_map(in_text));
@@ -79,7 +98,7 @@ fn instructions(surface: &Surface) -> String {
 fn in_text(message: Message<'_>) -> Vec<Message<'_>> {
     match message {
         Message::Assistant { text, calls } if calls.is_empty() => {
-            let text = Cow::Owned(json!({ "answer": text }).to_string());
+            let text = Cow::Owned(spaced(&json!({ "answer": text })));
             vec![Message::Assistant { text, calls: Cow::Borrowed(&[]) }]
         }
         Message::Assistant { calls, .. } => {
@@ -97,7 +116,32 @@ fn in_text(message: Message<'_>) -> Vec<Message<'_>> {
 
 fn call_text(call: &ToolCall) -> String {
     let args = call.args.as_object().cloned().unwrap_or_default();
-    format!(r#"{{"tool": {}, "args": {}}}"#, json!(call.name), Value::Object(args))
+    spaced(&json!({ "tool": call.name, "args": args }))
+}
+
+/// JSON with `": "` and `", "`, as the examples are written and the local model is made to write: a reply
+/// is the same text in the history as it was when it came, so what the model keeps of it stays valid.
+fn spaced(value: &Value) -> String {
+    let mut bytes = vec![];
+    let mut writer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);
+    value.serialize(&mut writer).expect("a JSON value can be written to memory");
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
 }
 
 /// The schema whose only shapes are a valid call of a shown tool and an answer.
@@ -185,8 +229,8 @@ mod tests {
     use super::*;
 
     fn surface() -> Surface {
-        Surface {
-            callables: vec![Callable {
+        Surface::new(
+            vec![Callable {
                 name: "read_file".into(),
                 description: "Read a file. Long words.".into(),
                 parameters: json!({
@@ -195,7 +239,7 @@ mod tests {
                     "required": ["path"],
                 }),
             }],
-        }
+        )
     }
 
     #[test]

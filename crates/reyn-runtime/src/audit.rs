@@ -1,0 +1,229 @@
+//! The audit trail on disk: `.reyn/events/agents/<agent>/chat/<YYYY-MM>/<time>.jsonl`.
+//!
+//! Each line is `{"type":…,"timestamp":…,"data":{…}}`; `data` also holds the agent, the run, a token of the
+//! process and a number that counts up, so that a gap shows. Invariant: an event that cannot be written
+//! stops the turn.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, Zoned};
+use reyn_core::audit::AuditEvent;
+use reyn_core::settings::AuditSettings;
+use serde_json::{Value, json};
+
+/// Files of one second; a further one would mean a loop.
+const FILES_PER_SECOND_MAX: u32 = 1_000;
+
+/// Where events go. Opened at the first event.
+#[derive(Debug)]
+pub struct AuditLog {
+    folder: PathBuf,
+    settings: AuditSettings,
+    agent: String,
+    run_id: String,
+    emitter: String,
+    audit_seq: u64,
+    current: Option<Current>,
+}
+
+#[derive(Debug)]
+struct Current {
+    file: File,
+    path: PathBuf,
+    bytes: u64,
+    opened: Zoned,
+}
+
+/// An event could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the audit trail `{path}`: {source}")]
+pub struct AuditError {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
+impl AuditLog {
+    /// The trail of the agent `agent` below `events` (`.reyn/events`). `emitter` is a random token of this
+    /// process, `run_id` the session.
+    #[must_use]
+    pub fn new(events: &Path, agent: &str, run_id: &str, emitter: &str, settings: AuditSettings) -> Self {
+        Self {
+            folder: events.join("agents").join(agent).join("chat"),
+            settings,
+            agent: agent.to_owned(),
+            run_id: run_id.to_owned(),
+            emitter: emitter.to_owned(),
+            audit_seq: 0,
+            current: None,
+        }
+    }
+
+    /// Writes an event that happened at `now`.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn record(&mut self, event: &AuditEvent, now: Timestamp) -> Result<(), AuditError> {
+        self.audit_seq += 1;
+        let mut line = serde_json::to_vec(&self.envelope(event, now)).expect("an event is plain data");
+        line.push(b'\n');
+        let zoned = now.to_zoned(TimeZone::system());
+        let is_full = self.current.as_ref().is_some_and(|current| self.is_over(current, &zoned));
+        if is_full {
+            self.current = None;
+        }
+        let current = match &mut self.current {
+            Some(current) => current,
+            none @ None => none.insert(open_new(&self.folder, &self.settings, zoned)?),
+        };
+        current
+            .file
+            .write_all(&line)
+            .map_err(|source| AuditError { path: current.path.clone(), source })?;
+        current.bytes += line.len() as u64;
+        Ok(())
+    }
+
+    /// Waits until every event is on the disk.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn sync(&mut self) -> Result<(), AuditError> {
+        match &self.current {
+            Some(current) => {
+                current.file.sync_data().map_err(|source| AuditError { path: current.path.clone(), source })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn envelope(&self, event: &AuditEvent, now: Timestamp) -> Value {
+        let mut value = serde_json::to_value(event).expect("an event is plain data");
+        let mut data = value["data"].take();
+        if let Some(data) = data.as_object_mut() {
+            data.entry("agent_id").or_insert_with(|| json!(self.agent));
+            data.entry("run_id").or_insert_with(|| json!(self.run_id));
+            data.insert("emitter".to_owned(), json!(self.emitter));
+            data.insert("audit_seq".to_owned(), json!(self.audit_seq));
+        }
+        json!({"type": value["type"], "timestamp": now.to_string(), "data": data})
+    }
+
+    fn is_over(&self, current: &Current, now: &Zoned) -> bool {
+        let AuditSettings { max_bytes, max_age_seconds, .. } = self.settings;
+        let age = now.timestamp().as_second() - current.opened.timestamp().as_second();
+        let is_old = max_age_seconds > 0
+            && (age >= i64::try_from(max_age_seconds).unwrap_or(i64::MAX) || now.date() != current.opened.date());
+        is_old || (max_bytes > 0 && current.bytes >= max_bytes)
+    }
+}
+
+fn open_new(folder: &Path, settings: &AuditSettings, now: Zoned) -> Result<Current, AuditError> {
+    let month = folder.join(now.strftime("%Y-%m").to_string());
+    let fail = |source| AuditError { path: month.clone(), source };
+    if !month.is_dir() {
+        std::fs::create_dir_all(&month).map_err(fail)?;
+        remove_old_months(folder, settings, &now);
+    }
+    let base = now.strftime("%Y-%m-%dT%H%M%S").to_string();
+    for count in 0..FILES_PER_SECOND_MAX {
+        let suffix = if count == 0 { String::new() } else { format!("_{count}") };
+        let path = month.join(format!("{base}{suffix}.jsonl"));
+        match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
+            Ok(file) => return Ok(Current { file, path, bytes: 0, opened: now }),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(AuditError { path, source }),
+        }
+    }
+    Err(fail(std::io::Error::other("too many files in one second")))
+}
+
+/// Removes folders of months that ended longer ago than the operator keeps. Runs once a month, when a new
+/// month's folder is made.
+fn remove_old_months(folder: &Path, settings: &AuditSettings, now: &Zoned) {
+    if settings.cleanup_period_days == 0 {
+        return;
+    }
+    let Ok(oldest) = now.checked_sub(Span::new().days(i64::from(settings.cleanup_period_days))) else { return };
+    let oldest = oldest.strftime("%Y-%m").to_string();
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let is_month = name.len() == 7 && name.to_str().is_some_and(|name| name < oldest.as_str());
+        if is_month {
+            // What cannot be removed today is tried again next month.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: &str) -> AuditEvent {
+        AuditEvent::TurnStarted { chain_id: id.into() }
+    }
+
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let mut found = vec![];
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { found.push(path) }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn events_are_lines_with_an_envelope_and_a_running_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", AuditSettings::default());
+        audit.record(&event("a"), now).unwrap();
+        audit.record(&event("b"), now).unwrap();
+        let files = files(dir.path());
+        let lines: Vec<Value> = std::fs::read_to_string(&files[0])
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let expected = |id: &str, seq: u64| {
+            json!({
+                "type": "turn_started", "timestamp": "2026-01-02T03:04:05Z",
+                "data": {"chain_id": id, "agent_id": "default", "run_id": "s1", "emitter": "tok", "audit_seq": seq},
+            })
+        };
+        assert_eq!(lines, [expected("a", 1), expected("b", 2)]);
+    }
+
+    #[test]
+    fn a_full_file_is_followed_by_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let settings = AuditSettings { max_bytes: 1, ..AuditSettings::default() };
+        let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", settings);
+        for id in ["a", "b", "c"] {
+            audit.record(&event(id), now).unwrap();
+        }
+        assert_eq!(files(dir.path()).len(), 3);
+    }
+
+    #[test]
+    fn months_past_their_time_are_removed_when_a_new_one_begins() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", AuditSettings::default());
+        for time in ["2025-10-01T12:00:00Z", "2025-12-15T12:00:00Z", "2026-01-10T12:00:00Z"] {
+            audit.record(&event("a"), time.parse().unwrap()).unwrap();
+        }
+        let months: Vec<_> =
+            files(dir.path()).iter().map(|path| path.iter().rev().nth(1).unwrap().to_owned()).collect();
+        assert_eq!(months, ["2025-12", "2026-01"]);
+    }
+}

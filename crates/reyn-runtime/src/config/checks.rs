@@ -1,0 +1,175 @@
+//! What types cannot say: ranges, and classes that lead to a model.
+
+use reyn_core::limits::TIMEOUT_SECONDS_MAX;
+use reyn_core::settings::{LlmSettings, ModelClass, ModelClassError};
+use reyn_core::text::{alternatives, excerpt};
+
+use super::decode::did_you_mean;
+use super::node::{Node, NodeValue, Step};
+use super::problem::ConfigProblem;
+
+/// A number's bounds, both included.
+struct Range {
+    key: &'static str,
+    least: f64,
+    most: f64,
+    why: &'static str,
+}
+
+const fn range(key: &'static str, least: f64, most: f64, why: &'static str) -> Range {
+    Range { key, least, most, why }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a day has few seconds")]
+const DAY: f64 = TIMEOUT_SECONDS_MAX as f64;
+const NO_ENDLESS_WAIT: &str = "no wait is endless; a day is the most";
+const NO_ENDLESS_TURN: &str = "a turn without a bound is not offered; choose a large number";
+const ANY: f64 = u32::MAX as f64;
+
+/// `*` stands for any key.
+const RANGES: [Range; 12] = [
+    range("safety.timeout.llm_connect_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
+    range("safety.timeout.llm_first_byte_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
+    range("safety.timeout.llm_idle_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
+    range("safety.timeout.tool_call_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
+    range("safety.loop.max_router_iterations", 1.0, 10_000.0, NO_ENDLESS_TURN),
+    range("safety.loop.max_tool_calls_per_reply", 1.0, 1_000.0, NO_ENDLESS_TURN),
+    range("models.threads", 1.0, 1_024.0, "leave it out for one thread for each core"),
+    range("llm.models.*.max_input_tokens", 1.0, ANY, "leave it out when the size is not known"),
+    range("llm.models.*.max_completion_tokens", 1.0, ANY, "leave it out for the model's own bound"),
+    range("llm.models.*.temperature", 0.0, 2.0, "0 is the most predictable, 1 is usual"),
+    range("llm.models.*.top_p", 0.0, 1.0, "1 is no restriction"),
+    range("audit_events.cleanup_period_days", 0.0, 36_500.0, "0 keeps every file"),
+];
+
+/// The numbers that lie outside their ranges.
+pub fn ranges(tree: &Node) -> Vec<ConfigProblem> {
+    let mut problems = vec![];
+    for range in &RANGES {
+        let key: Vec<&str> = range.key.split('.').collect();
+        check_range(tree, &key, &mut vec![], range, &mut problems);
+    }
+    problems
+}
+
+fn check_range<'t>(
+    node: &'t Node,
+    key: &[&str],
+    path: &mut Vec<&'t str>,
+    range: &Range,
+    problems: &mut Vec<ConfigProblem>,
+) {
+    let Some((first, rest)) = key.split_first() else {
+        problems.extend(out_of_range(node, path, range));
+        return;
+    };
+    for (name, member) in node.members().into_iter().flatten() {
+        if *first == "*" || first == name {
+            path.push(name);
+            check_range(&member.node, rest, path, range, problems);
+            path.pop();
+        }
+    }
+}
+
+fn out_of_range(node: &Node, path: &[&str], range: &Range) -> Option<ConfigProblem> {
+    let value = number(node)?;
+    if value >= range.least && value <= range.most {
+        return None;
+    }
+    let bounds = format!("from {} to {}", range.least, range.most);
+    let message = format!("`{}` must be {bounds}, not `{value}`", path.join("."));
+    Some(ConfigProblem::at(&node.mark, message).hint(range.why))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "only compared with small bounds")]
+fn number(node: &Node) -> Option<f64> {
+    match &node.value {
+        NodeValue::Unsigned(value) => Some(*value as f64),
+        NodeValue::Signed(value) => Some(*value as f64),
+        NodeValue::Float(value) => Some(*value),
+        NodeValue::Text(text) if node.template.is_some() => text.parse().ok(),
+        NodeValue::Null
+        | NodeValue::Bool(_)
+        | NodeValue::Text(_)
+        | NodeValue::List(_)
+        | NodeValue::Map(_) => None,
+    }
+}
+
+/// The classes, and `llm.model`, that lead to no model. `removed` are nodes that are reported already.
+pub fn classes(llm: &LlmSettings, tree: &Node, removed: &[Vec<Step>]) -> Vec<ConfigProblem> {
+    let mut problems = vec![];
+    let mut cycles: Vec<Vec<String>> = vec![];
+    let key = |class: &str| ["llm", "models", class].map(|key| Step::Key(key.to_owned()));
+    let is_reported = |class: &str| removed.iter().any(|path| path.starts_with(&key(class)));
+    for (class, value) in &llm.models {
+        let Err(error) = llm.resolve(class) else { continue };
+        let Some(node) = tree.get(&["llm", "models", class]) else { continue };
+        let at = target_node(node);
+        match error {
+            ModelClassError::Unknown { name, known, .. } => {
+                if target(value) == Some(name.as_str()) && !is_reported(&name) {
+                    problems.push(unknown_class(&format!("llm.models.{class}"), at, &name, &known));
+                }
+            }
+            ModelClassError::Cycle { path } => {
+                let mut members = path.clone();
+                members.sort();
+                members.dedup();
+                if path.first() == Some(class) && path.last() == Some(class) && !cycles.contains(&members) {
+                    cycles.push(members);
+                    let message = format!("`llm.models.{class}` leads back to itself: {}", arrows(&path));
+                    problems.push(ConfigProblem::at(&at.mark, message).hint("one of them must be `provider/model`"));
+                }
+            }
+            ModelClassError::NoModel { class: lacking } if lacking == *class && !is_reported(class) => {
+                let message = format!("`llm.models.{class}` names no model");
+                let problem = ConfigProblem::at(&node.mark, message);
+                problems.push(problem.hint("add `model: provider/model`, or `extends: class`"));
+            }
+            ModelClassError::NoModel { .. } => {}
+        }
+    }
+    problems.extend(default_model(llm, tree, &is_reported));
+    problems
+}
+
+fn default_model(llm: &LlmSettings, tree: &Node, is_reported: &dyn Fn(&str) -> bool) -> Option<ConfigProblem> {
+    let name = llm.model.as_deref()?;
+    let node = tree.get(&["llm", "model"])?;
+    match llm.resolve(name) {
+        Err(ModelClassError::Unknown { name: unknown, known, .. })
+            if unknown == name && !is_reported(name) =>
+        {
+            Some(unknown_class("llm.model", node, name, &known))
+        }
+        // What a class lacks is said where the class stands.
+        Ok(_) | Err(_) => None,
+    }
+}
+
+fn target(class: &ModelClass) -> Option<&str> {
+    match class {
+        ModelClass::Name(name) => Some(name),
+        ModelClass::Options(options) => options.model.as_deref().or(options.extends.as_deref()),
+    }
+}
+
+fn target_node(node: &Node) -> &Node {
+    node.get(&["model"]).or_else(|| node.get(&["extends"])).unwrap_or(node)
+}
+
+fn unknown_class(key: &str, node: &Node, name: &str, known: &[String]) -> ConfigProblem {
+    let shown = if node.is_secret { "the value of a secret".to_owned() } else { format!("`{}`", excerpt(name, 60)) };
+    let message = format!("`{key}` must be `provider/model` or a class, not {shown}");
+    let hint = did_you_mean(name, known.iter().map(String::as_str)).unwrap_or_else(|| match known {
+        [] => "no class is set under `llm.models`; write `provider/model`".to_owned(),
+        known => format!("the classes are {}", alternatives(known)),
+    });
+    ConfigProblem::at(&node.mark, message).hint(hint)
+}
+
+fn arrows(path: &[String]) -> String {
+    path.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" → ")
+}

@@ -1,0 +1,296 @@
+//! The one door from a call to its effect: prepare, decide, ask, record, run, bound, record.
+//!
+//! Invariant: the gate fails closed. Whatever goes wrong while deciding is a refusal, and nothing changes
+//! anything before the log on the disk says that it will.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reyn_core::audit::{AuditEvent, redacted};
+use reyn_core::capability::Effective;
+use reyn_core::conversation::Entry;
+use reyn_core::gate::{Decision, Need, Permitted, decide};
+use reyn_core::limits::{QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
+use reyn_core::permission::{Approval, AskReason, FileOp, Scope, Target};
+use reyn_core::text::prefix;
+use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
+use reyn_tools::{Context, Prepared, Registry, ToolError};
+use tokio_util::sync::CancellationToken;
+
+use crate::approvals::{ACTOR, ApprovalStore};
+use crate::session::{Journal, SessionError};
+
+/// A person who can be asked.
+pub trait Person: Send {
+    /// Puts a question; resolves when it is answered. Dropping it withdraws the question.
+    fn ask<'a>(&'a mut self, question: &'a Question) -> BoxFuture<'a, Answer>;
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The tool that wants it.
+    pub tool: String,
+    /// What is done to the file.
+    pub op: FileOp,
+    /// The real place, as shown to people.
+    pub place: String,
+    /// Which rule asks.
+    pub rule: String,
+    /// Whether the answer may cover more than this very path.
+    pub may_widen: bool,
+    /// The folder that a wider yes covers.
+    pub folder: String,
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, for this run.
+    Once,
+    /// Yes, always for this path.
+    JustPath,
+    /// Yes, always for its folder and all below.
+    Recursive,
+    /// No.
+    No,
+}
+
+/// Judges calls and runs the permitted ones.
+pub struct Gate {
+    /// Every tool.
+    pub registry: Arc<Registry>,
+    /// What tools may use.
+    pub context: Arc<Context>,
+    /// What the session may do.
+    pub authority: Effective,
+    /// What people said.
+    pub approvals: ApprovalStore,
+    /// Who can be asked; `None` when nobody is there.
+    pub person: Option<Box<dyn Person>>,
+    /// Longest run of one call.
+    pub call_time_max: Duration,
+}
+
+/// A verdict on a prepared call.
+enum Judged {
+    Permitted(Permitted<Prepared>),
+    Refused(CallError),
+}
+
+impl Gate {
+    /// Takes a call through the door. The outcome is for the model; an error means that the journal
+    /// cannot be written, which ends the turn.
+    pub(crate) async fn run(
+        &mut self,
+        call: &ToolCall,
+        salvaged: bool,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, SessionError> {
+        journal.audit(AuditEvent::ToolCalled {
+            chain_id: journal.chain_id(),
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            args: redacted(&call.args),
+            salvaged,
+        })?;
+        let outcome = match self.judge(call, journal, cancel).await? {
+            Judged::Refused(error) => Outcome::Error(error),
+            Judged::Permitted(permitted) => self.execute(call, permitted, journal, cancel).await?,
+        };
+        journal.audit_outcome(call, &outcome)?;
+        Ok(outcome)
+    }
+
+    /// Prepares and decides, asking where a person's word is needed.
+    async fn judge(
+        &mut self,
+        call: &ToolCall,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<Judged, SessionError> {
+        for _ in 0..QUESTIONS_PER_CALL_MAX {
+            let prepared = match self.prepare(call.clone()).await {
+                Ok(prepared) => prepared,
+                Err(error) => return Ok(Judged::Refused(error)),
+            };
+            match self.approvals.current(self.authority.agent().zones()) {
+                Ok(approvals) => self.authority.agent_mut().approvals = approvals,
+                Err(error) => return Ok(Judged::Refused(undecided(&error))),
+            }
+            let (need, reason) = match decide(prepared, &self.authority) {
+                Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
+                Decision::Refuse(refusal) => {
+                    let error = refusal.into_error();
+                    journal.audit_denied(call, &error)?;
+                    return Ok(Judged::Refused(error));
+                }
+                Decision::Ask { need, reason, .. } => (need, reason),
+            };
+            let Need::File { op, target } = need;
+            if let Some(error) = self.ask(call, op, &target, &reason, journal, cancel).await? {
+                return Ok(Judged::Refused(error));
+            }
+        }
+        Ok(Judged::Refused(CallError::new(
+            ErrorKind::PermissionDenied,
+            format!("`{}` needs more than {QUESTIONS_PER_CALL_MAX} separate permissions", call.name),
+        )))
+    }
+
+    /// Preparing looks at the file system, so it runs where a hanging one does no harm.
+    async fn prepare(&self, call: ToolCall) -> Result<Prepared, CallError> {
+        let (registry, context) = (Arc::clone(&self.registry), Arc::clone(&self.context));
+        tokio::task::spawn_blocking(move || registry.prepare(call, &context))
+            .await
+            .unwrap_or_else(|error| Err(undecided(&error)))
+    }
+
+    /// Puts one need to a person. `None` when the answer was yes and is recorded.
+    async fn ask(
+        &mut self,
+        call: &ToolCall,
+        op: FileOp,
+        target: &Target,
+        reason: &AskReason,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<Option<CallError>, SessionError> {
+        let zones = self.authority.agent().zones().clone();
+        let Some(person) = &mut self.person else {
+            let error = reason.refused_for_want_of_a_person(op, target).into_error();
+            journal.audit_denied(call, &error)?;
+            return Ok(Some(error));
+        };
+        let folder = target.path.parent().unwrap_or(&target.path).to_owned();
+        let question = Question {
+            tool: call.name.clone(),
+            op,
+            place: zones.display(&target.path),
+            rule: reason.rule.clone(),
+            may_widen: reason.allowed_by.is_some(),
+            folder: zones.display(&folder),
+        };
+        journal.audit(AuditEvent::UserInterventionRequested {
+            chain_id: journal.chain_id(),
+            key: op.axis().key().to_owned(),
+            subject: question.place.clone(),
+        })?;
+        let answer = tokio::select! {
+            biased;
+            () = cancel.cancelled() => {
+                return Ok(Some(CallError::new(ErrorKind::Cancelled, "cancelled by the person before it ran")));
+            }
+            answer = person.ask(&question) => answer,
+        };
+        let (path, scope, is_kept) = match answer {
+            Answer::Once => (target.path.clone(), Scope::JustPath, false),
+            Answer::JustPath => (target.path.clone(), Scope::JustPath, true),
+            Answer::Recursive if question.may_widen => (folder, Scope::Recursive, true),
+            Answer::Recursive | Answer::No => {
+                let error = reason.refused_by_a_person(op, target).into_error();
+                journal.audit_denied(call, &error)?;
+                return Ok(Some(error));
+            }
+        };
+        let approval = Approval { axis: op.axis(), path, scope, is_allowed: true };
+        let key = approval.key(ACTOR, &zones);
+        if is_kept {
+            if let Err(error) = self.approvals.keep(&approval, &zones) {
+                return Ok(Some(undecided(&error)));
+            }
+        } else {
+            self.approvals.remember(approval);
+        }
+        journal.audit(AuditEvent::PermissionGranted { chain_id: journal.chain_id(), key, persisted: is_kept })?;
+        Ok(None)
+    }
+
+    /// Records that the call begins, runs it within its time, and bounds what it says.
+    async fn execute(
+        &self,
+        call: &ToolCall,
+        permitted: Permitted<Prepared>,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, SessionError> {
+        let prepared = permitted.peek();
+        let effect = prepared.spec().effect;
+        let written: Vec<String> = written_places(prepared);
+        journal.append(Entry::Started { call_id: call.id.clone(), effect })?;
+        if effect == Effect::Changes {
+            journal.sync()?;
+        }
+        let context = Arc::new(self.context.with_cancel(cancel.child_token()));
+        let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
+        let outcome = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Outcome::Error(cut_short(ErrorKind::Cancelled, "cancelled by the person", effect)),
+            result = tokio::time::timeout(self.call_time_max, running) => match result {
+                Ok(Ok(Ok(output))) => Outcome::Ok(bounded(output)),
+                Ok(Ok(Err(error))) => Outcome::Error(failure(error, effect)),
+                Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
+                Err(_elapsed) => {
+                    let seconds = self.call_time_max.as_secs();
+                    let message = format!("stopped after {seconds} s (`safety.timeout.tool_call_seconds`)");
+                    Outcome::Error(cut_short(ErrorKind::Timeout, &message, effect))
+                }
+            },
+        };
+        context.cancel.cancel();
+        if outcome.is_ok() {
+            for path in written {
+                journal.audit(AuditEvent::WorkspaceUpdated { chain_id: journal.chain_id(), path })?;
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+fn written_places(prepared: &Prepared) -> Vec<String> {
+    reyn_core::gate::Judged::needs(prepared)
+        .iter()
+        .filter_map(|need| match need {
+            Need::File { op, target } => {
+                let is_write = op.axis() == reyn_core::permission::FileAxis::Write;
+                is_write.then(|| target.path.display().to_string())
+            }
+        })
+        .collect()
+}
+
+/// Something went wrong while deciding; that is a refusal.
+fn undecided(error: &dyn std::fmt::Display) -> CallError {
+    CallError::new(ErrorKind::PermissionDenied, format!("refused, because permission cannot be decided: {error}"))
+        .hint("the person puts this right; the call cannot run before")
+}
+
+fn failure(error: ToolError, effect: Effect) -> CallError {
+    match error {
+        ToolError::Cancelled => cut_short(ErrorKind::Cancelled, "cancelled by the person", effect),
+        ToolError::Defect(text) => cut_short(ErrorKind::Exception, &text, effect),
+        other @ (ToolError::Failed { .. } | ToolError::MissingService(_)) => other.into_call_error(),
+    }
+}
+
+fn cut_short(kind: ErrorKind, what: &str, effect: Effect) -> CallError {
+    let doubt = match effect {
+        Effect::Reads => "",
+        Effect::Changes => "; it may or may not have taken effect",
+    };
+    CallError::new(kind, format!("{what}{doubt}"))
+}
+
+/// Cuts a text that is longer than a model should read. Tools page before it comes to this.
+fn bounded(mut output: Output) -> Output {
+    if output.body.len() > RESULT_BYTES_MAX {
+        let total = output.body.len();
+        output.body.truncate(prefix(&output.body, RESULT_BYTES_MAX).len());
+        output = output.with("truncated", true).with("total_bytes", total);
+    }
+    output
+}

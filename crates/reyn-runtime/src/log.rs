@@ -1,0 +1,502 @@
+//! The conversation log on disk: `.reyn/state/sessions/<id>/log.jsonl`.
+//!
+//! Each line is `{"v":1,"crc":"…","rec":{"seq":…,"ts":…,"entry":{…}}}` with the CRC-32 of the bytes of
+//! `rec`. Invariant: a record is in the file (one `write(2)`) before anything acts on it, and the file
+//! is synced before an effect that changes something. A session has one writer.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use reyn_core::conversation::Entry;
+use reyn_core::limits::LOG_BYTES_MAX;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// Version of the lines that are written.
+const VERSION: u32 = 1;
+const LOG_FILE: &str = "log.jsonl";
+const LOCK_FILE: &str = "lock";
+const DAMAGED_FILE: &str = "log.damaged";
+/// The start of every line of every version.
+const LINE_START: &[u8] = b"{\"v\":";
+
+/// An open session log: the records, and the file they go to.
+#[derive(Debug)]
+pub struct ConversationLog {
+    entries: Vec<Entry>,
+    file: File,
+    length: u64,
+    next_seq: u64,
+    is_dirty: bool,
+    is_broken: bool,
+    path: PathBuf,
+    _lock: File,
+}
+
+/// What opening a log found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OpenReport {
+    /// Whether the session existed.
+    pub is_resumed: bool,
+    /// Bytes that were no good record and were moved aside.
+    pub damaged_bytes: u64,
+    /// Where they were moved.
+    pub damaged_file: Option<PathBuf>,
+}
+
+/// Why a log cannot be opened or written.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The name is no session name.
+    #[error("`{0}` is no session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot")]
+    BadName(String),
+    /// Another process writes it.
+    #[error("the session `{id}` is in use by {holder}; wait for it, or use another session")]
+    InUse {
+        /// The session.
+        id: String,
+        /// Who holds it.
+        holder: String,
+    },
+    /// It was written by a later version.
+    #[error("`{path}` was written by a newer version (format {version}); use that one to open it")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        version: u32,
+    },
+    /// It is larger than any session should be.
+    #[error("`{path}` is larger than {LOG_BYTES_MAX} bytes; start a new session")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system says no.
+    #[error("cannot {what} `{path}`: {source}")]
+    Io {
+        /// What was attempted.
+        what: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// The system's words.
+        source: std::io::Error,
+    },
+    /// An earlier write failed half-way and could not be undone.
+    #[error("`{0}` could not be written before; open the session again")]
+    Broken(PathBuf),
+}
+
+#[derive(Serialize)]
+struct RecordOut<'a> {
+    seq: u64,
+    ts: &'a str,
+    entry: &'a Entry,
+}
+
+#[derive(Deserialize)]
+struct RecordIn {
+    seq: u64,
+    entry: Entry,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    v: u32,
+    crc: &'a str,
+    #[serde(borrow)]
+    rec: Option<&'a RawValue>,
+}
+
+/// Who holds a session, as the lock file says it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Holder {
+    pid: u32,
+    since: String,
+}
+
+/// Checks a session's name: it becomes a folder's name.
+///
+/// # Errors
+/// [`LogError::BadName`].
+pub fn check_name(id: &str) -> Result<(), LogError> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_good = (1..=64).contains(&id.len()) && id.chars().all(is_plain) && !id.starts_with('.');
+    if is_good { Ok(()) } else { Err(LogError::BadName(id.to_owned())) }
+}
+
+impl ConversationLog {
+    /// Opens the session `id` below `sessions`, or begins it. What is no good record is moved to a side
+    /// file; every good record is kept.
+    ///
+    /// # Errors
+    /// When another process has it open, a newer version wrote it, or the system says no.
+    pub fn open(sessions: &Path, id: &str, now: &str) -> Result<(Self, OpenReport), LogError> {
+        check_name(id)?;
+        let folder = sessions.join(id);
+        std::fs::create_dir_all(&folder).map_err(|source| io("create", &folder, source))?;
+        let lock = take_lock(&folder, id, now)?;
+        let path = folder.join(LOG_FILE);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|source| io("open", &path, source))?;
+        let bytes = read_all(&mut file, &path)?;
+        let scan = scan(&bytes, &path)?;
+        let mut report = OpenReport { is_resumed: !bytes.is_empty(), ..OpenReport::default() };
+        let mut length = bytes.len() as u64;
+        if !scan.damage.is_empty() {
+            let side = folder.join(DAMAGED_FILE);
+            report.damaged_bytes = scan.damage.iter().map(|range| range.len() as u64).sum();
+            set_aside(&side, &bytes, &scan.damage)?;
+            report.damaged_file = Some(side);
+            (file, length) = rewrite(file, &path, &bytes, &scan)?;
+        }
+        let log = Self {
+            entries: scan.entries,
+            file,
+            length,
+            next_seq: scan.last_seq + 1,
+            is_dirty: report.damaged_bytes > 0,
+            is_broken: false,
+            path,
+            _lock: lock,
+        };
+        Ok((log, report))
+    }
+
+    /// The records, in order.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a record, then makes it part of [`Self::entries`]. A write that fails leaves neither.
+    ///
+    /// # Errors
+    /// When the file cannot be written, for instance because the disk is full.
+    pub fn append(&mut self, entry: Entry, now: &str) -> Result<(), LogError> {
+        if self.is_broken {
+            return Err(LogError::Broken(self.path.clone()));
+        }
+        let line = line_for(self.next_seq, now, &entry);
+        if let Err(source) = self.file.write_all(&line) {
+            // Part of the line may be there; without it the next record would fuse with that part.
+            self.is_broken = self.file.set_len(self.length).is_err();
+            return Err(io("write", &self.path, source));
+        }
+        self.length += line.len() as u64;
+        self.next_seq += 1;
+        self.is_dirty = true;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Waits until every record is on the disk.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn sync(&mut self) -> Result<(), LogError> {
+        if self.is_dirty {
+            self.file.sync_data().map_err(|source| io("sync", &self.path, source))?;
+            self.is_dirty = false;
+        }
+        Ok(())
+    }
+}
+
+fn io(what: &'static str, path: &Path, source: std::io::Error) -> LogError {
+    LogError::Io { what, path: path.to_owned(), source }
+}
+
+/// One line with its guard and its newline.
+fn line_for(seq: u64, ts: &str, entry: &Entry) -> Vec<u8> {
+    let record = serde_json::to_vec(&RecordOut { seq, ts, entry }).expect("an entry is plain data");
+    let crc = crc32fast::hash(&record);
+    let mut line = format!("{{\"v\":{VERSION},\"crc\":\"{crc:08x}\",\"rec\":").into_bytes();
+    line.extend_from_slice(&record);
+    line.extend_from_slice(b"}\n");
+    line
+}
+
+fn take_lock(folder: &Path, id: &str, now: &str) -> Result<File, LogError> {
+    let path = folder.join(LOCK_FILE);
+    let mut lock = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(|source| io("open", &path, source))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            let _ = (&lock).take(4096).read_to_string(&mut text);
+            let holder = serde_json::from_str::<Holder>(&text).map_or_else(
+                |_| "another process".to_owned(),
+                |holder| format!("process {} (since {})", holder.pid, holder.since),
+            );
+            return Err(LogError::InUse { id: id.to_owned(), holder });
+        }
+        Err(TryLockError::Error(source)) => return Err(io("lock", &path, source)),
+    }
+    let holder = Holder { pid: std::process::id(), since: now.to_owned() };
+    let text = serde_json::to_string(&holder).expect("plain data");
+    lock.set_len(0)
+        .and_then(|()| lock.seek(SeekFrom::Start(0)))
+        .and_then(|_| lock.write_all(text.as_bytes()))
+        .map_err(|source| io("write", &path, source))?;
+    Ok(lock)
+}
+
+fn read_all(file: &mut File, path: &Path) -> Result<Vec<u8>, LogError> {
+    let length = file.metadata().map_err(|source| io("read", path, source))?.len();
+    if length > LOG_BYTES_MAX {
+        return Err(LogError::TooLarge { path: path.to_owned() });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    file.read_to_end(&mut bytes).map_err(|source| io("read", path, source))?;
+    Ok(bytes)
+}
+
+/// What a file holds: the good records, where they stand, and what is between them.
+#[derive(Default)]
+struct Scan {
+    entries: Vec<Entry>,
+    good: Vec<std::ops::Range<usize>>,
+    damage: Vec<std::ops::Range<usize>>,
+    last_seq: u64,
+}
+
+fn scan(bytes: &[u8], path: &Path) -> Result<Scan, LogError> {
+    let mut scan = Scan::default();
+    let mut start = 0;
+    while start < bytes.len() {
+        let newline = bytes[start..].iter().position(|byte| *byte == b'\n').map(|at| start + at);
+        let end = newline.unwrap_or(bytes.len());
+        let next = newline.map_or(bytes.len(), |at| at + 1);
+        let record = if newline.is_some() { record_in(&bytes[start..end], path)? } else { None };
+        match record {
+            Some((offset, record)) => {
+                if offset > 0 {
+                    scan.damage.push(start..start + offset);
+                }
+                scan.good.push(start + offset..next);
+                scan.last_seq = scan.last_seq.max(record.seq);
+                scan.entries.push(record.entry);
+            }
+            None => scan.damage.push(start..next),
+        }
+        start = next;
+    }
+    Ok(scan)
+}
+
+/// The record of a line, with the offset at which it begins: a write that was cut short, or a block of
+/// NULs, may stand before it.
+fn record_in(line: &[u8], path: &Path) -> Result<Option<(usize, RecordIn)>, LogError> {
+    let starts = line.windows(LINE_START.len()).enumerate().filter(|(_, window)| *window == LINE_START);
+    for (offset, _) in starts {
+        match parse_line(&line[offset..]) {
+            Parsed::Good(record) => return Ok(Some((offset, record))),
+            Parsed::Newer(version) => return Err(LogError::Newer { path: path.to_owned(), version }),
+            Parsed::Bad => {}
+        }
+    }
+    Ok(None)
+}
+
+enum Parsed {
+    Good(RecordIn),
+    Newer(u32),
+    Bad,
+}
+
+fn parse_line(bytes: &[u8]) -> Parsed {
+    let Ok(line) = serde_json::from_slice::<Line<'_>>(bytes) else { return Parsed::Bad };
+    let Some(record) = line.rec else { return Parsed::Bad };
+    let record = record.get();
+    if u32::from_str_radix(line.crc, 16) != Ok(crc32fast::hash(record.as_bytes())) {
+        return Parsed::Bad;
+    }
+    if line.v > VERSION {
+        return Parsed::Newer(line.v);
+    }
+    serde_json::from_str(record).map_or(Parsed::Bad, Parsed::Good)
+}
+
+/// Keeps damaged bytes for whoever wants to look at them.
+fn set_aside(side: &Path, bytes: &[u8], damage: &[std::ops::Range<usize>]) -> Result<(), LogError> {
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(side)
+        .map_err(|source| io("open", side, source))?;
+    for range in damage {
+        file.write_all(&bytes[range.clone()])
+            .and_then(|()| file.write_all(b"\n"))
+            .map_err(|source| io("write", side, source))?;
+    }
+    file.sync_data().map_err(|source| io("sync", side, source))
+}
+
+/// Leaves only the good records in the file: by cutting its end where that is enough, else by writing it
+/// anew.
+fn rewrite(file: File, path: &Path, bytes: &[u8], scan: &Scan) -> Result<(File, u64), LogError> {
+    let good_end = scan.good.last().map_or(0, |range| range.end);
+    let is_tail = scan.damage.iter().all(|range| range.start >= good_end);
+    if is_tail {
+        file.set_len(good_end as u64).map_err(|source| io("cut", path, source))?;
+        return Ok((file, good_end as u64));
+    }
+    let scratch = path.with_extension("jsonl.new");
+    let mut new = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(&scratch)
+        .map_err(|source| io("open", &scratch, source))?;
+    new.set_len(0).map_err(|source| io("cut", &scratch, source))?;
+    let good: Vec<u8> = scan.good.iter().flat_map(|range| &bytes[range.clone()]).copied().collect();
+    new.write_all(&good).map_err(|source| io("write", &scratch, source))?;
+    new.sync_all().map_err(|source| io("sync", &scratch, source))?;
+    std::fs::rename(&scratch, path).map_err(|source| io("replace", path, source))?;
+    Ok((new, good.len() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reyn_core::conversation::{Ending, Reply};
+
+    const NOW: &str = "2026-01-02T03:04:05Z";
+
+    fn says(text: &str) -> Entry {
+        Entry::User { text: text.into() }
+    }
+
+    fn open(dir: &Path) -> (ConversationLog, OpenReport) {
+        ConversationLog::open(dir, "s", NOW).unwrap()
+    }
+
+    /// A log of three records, as bytes and as entries.
+    fn three() -> (tempfile::TempDir, Vec<Entry>, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        let entries = vec![
+            says("日本語 \n line"),
+            Entry::Reply(Reply { text: "{\"v\":1,\"crc\":\"".into(), ..Reply::default() }),
+            Entry::Ended { ending: Ending::Answered },
+        ];
+        let (mut log, report) = open(dir.path());
+        assert_eq!(report, OpenReport::default());
+        for entry in &entries {
+            log.append(entry.clone(), NOW).unwrap();
+        }
+        let bytes = std::fs::read(log.path()).unwrap();
+        (dir, entries, bytes)
+    }
+
+    /// Puts `bytes` in place of the log, opens it, appends a record and opens it again.
+    fn reopened(bytes: &[u8]) -> (Vec<Entry>, OpenReport, Vec<u8>) {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("s")).unwrap();
+        std::fs::write(dir.path().join("s/log.jsonl"), bytes).unwrap();
+        let (mut log, report) = open(dir.path());
+        let kept = log.entries().to_vec();
+        log.append(says("next"), NOW).unwrap();
+        drop(log);
+        let (log, second) = open(dir.path());
+        assert_eq!(second.damaged_bytes, 0, "damage is said once");
+        assert_eq!(log.entries().len(), kept.len() + 1, "the next record round-trips");
+        let side = std::fs::read(dir.path().join("s/log.damaged")).unwrap_or_default();
+        (kept, report, side)
+    }
+
+    #[test]
+    fn records_come_back_as_they_were_written() {
+        let (dir, entries, _) = three();
+        let (log, report) = open(dir.path());
+        assert_eq!(log.entries(), entries);
+        assert_eq!(report, OpenReport { is_resumed: true, ..OpenReport::default() });
+    }
+
+    #[test]
+    fn a_log_cut_at_any_byte_keeps_every_whole_record() {
+        let (_dir, entries, bytes) = three();
+        for cut in 0..bytes.len() {
+            let whole = bytes[..cut].iter().filter(|byte| **byte == b'\n').count();
+            let (kept, report, _) = reopened(&bytes[..cut]);
+            assert_eq!(kept, entries[..whole], "cut at {cut}");
+            let end = bytes[..cut].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            assert_eq!(report.damaged_bytes, (cut - end) as u64);
+        }
+    }
+
+    #[test]
+    fn damage_in_the_middle_is_moved_aside_and_the_rest_is_kept() {
+        let (_dir, entries, bytes) = three();
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        let flipped: Vec<u8> = lines[1].iter().map(|byte| if *byte == b'c' { b'x' } else { *byte }).collect();
+        for (damage, joins) in [
+            (b"\0\0\0\0\0\0".to_vec(), true),
+            (b"\0\0\0\n".to_vec(), true),
+            (b"\xe6\x97\n".to_vec(), true),
+            (b"not json\n".to_vec(), true),
+            (lines[1][..lines[1].len() / 2].to_vec(), true),
+            (flipped, false),
+        ] {
+            let middle: &[u8] = if joins { lines[1] } else { b"" };
+            let file = [lines[0], &damage, middle, lines[2]].concat();
+            let expected: Vec<Entry> = if joins {
+                entries.clone()
+            } else {
+                vec![entries[0].clone(), entries[2].clone()]
+            };
+            let (kept, report, side) = reopened(&file);
+            assert_eq!(kept, expected, "{}", String::from_utf8_lossy(&damage));
+            assert_eq!(report.damaged_bytes, damage.len() as u64);
+            assert_eq!(side, [damage.as_slice(), b"\n"].concat());
+        }
+    }
+
+    #[test]
+    fn a_second_writer_is_told_who_holds_the_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let (_log, _) = open(dir.path());
+        let error = ConversationLog::open(dir.path(), "s", NOW).unwrap_err().to_string();
+        assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+        assert!(error.contains(NOW), "{error}");
+    }
+
+    #[test]
+    fn a_newer_format_is_refused_and_left_as_it_is() {
+        let (dir, _, bytes) = three();
+        let text = String::from_utf8(bytes).unwrap().replacen("{\"v\":1,", "{\"v\":2,", 1);
+        std::fs::write(dir.path().join("s/log.jsonl"), &text).unwrap();
+        assert!(matches!(ConversationLog::open(dir.path(), "s", NOW), Err(LogError::Newer { version: 2, .. })));
+        assert_eq!(std::fs::read_to_string(dir.path().join("s/log.jsonl")).unwrap(), text);
+    }
+
+    #[test]
+    fn a_name_that_is_no_plain_folder_name_is_refused() {
+        for name in ["", ".", "..", ".x", "a/b", "a\\b", "é", &"x".repeat(65)] {
+            assert!(matches!(check_name(name), Err(LogError::BadName(_))), "{name:?}");
+        }
+        assert!(check_name("2026-01-02.a_b").is_ok());
+    }
+}

@@ -1,0 +1,231 @@
+//! A conversation with one agent: its log, its gate, its model.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reyn_core::audit::AuditEvent;
+use reyn_core::capability::Effective;
+use reyn_core::conversation::{Entry, Finish};
+use reyn_core::prompt::Environment;
+use reyn_core::settings::AuditSettings;
+use reyn_core::tool::{CallError, Outcome, ToolCall, ToolSpec};
+use reyn_core::tool_use::SessionNames;
+use reyn_core::turn::TurnLimits;
+use reyn_llm::{ChatModel, ModelError};
+use reyn_tools::{Context, Registry};
+use serde_json::Value;
+
+use crate::approvals::ApprovalStore;
+use crate::audit::{AuditError, AuditLog};
+use crate::gate::{Gate, Person};
+use crate::log::{ConversationLog, LogError, OpenReport};
+
+/// The name of the agent that a project has without configuring one.
+pub const DEFAULT_AGENT: &str = "default";
+
+/// What time it is. A value, so that tests can say.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Everything a session is made of.
+pub struct SessionOptions {
+    /// Its name; [`crate::log::check_name`] says which are good.
+    pub id: String,
+    /// The project's `.reyn` folder.
+    pub state: PathBuf,
+    /// Who answers.
+    pub model: Arc<dyn ChatModel>,
+    /// Every tool.
+    pub registry: Arc<Registry>,
+    /// What tools may use.
+    pub context: Arc<Context>,
+    /// What the session may do.
+    pub authority: Effective,
+    /// Who can be asked; `None` when nobody is there.
+    pub person: Option<Box<dyn Person>>,
+    /// Where it runs.
+    pub environment: Environment,
+    /// Bounds of a turn.
+    pub limits: TurnLimits,
+    /// Longest run of one call.
+    pub call_time_max: Duration,
+    /// The audit trail's rotation.
+    pub audit: AuditSettings,
+    /// What time it is.
+    pub clock: Clock,
+    /// A random token of this process.
+    pub emitter: String,
+}
+
+/// An open session.
+pub struct Session {
+    pub(crate) id: String,
+    pub(crate) journal: Journal,
+    pub(crate) gate: Gate,
+    pub(crate) model: Arc<dyn ChatModel>,
+    pub(crate) tools: Vec<(ToolSpec, Value)>,
+    pub(crate) names: SessionNames,
+    pub(crate) environment: Environment,
+    pub(crate) limits: TurnLimits,
+    pub(crate) damaged_bytes: u64,
+    pub(crate) is_resumed: bool,
+}
+
+/// A session cannot go on: what it does can no longer be written down.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The conversation log.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The audit trail.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// What a front end hears while a turn runs.
+#[derive(Debug)]
+pub enum SessionEvent<'a> {
+    /// The next piece of the answer.
+    Delta(&'a str),
+    /// A model call failed and is tried again; what was said of it so far is void.
+    Retry {
+        /// Which attempt failed, from 1.
+        attempt: u32,
+        /// Why.
+        error: &'a ModelError,
+        /// How long until the next one.
+        wait: Duration,
+    },
+    /// Something slow goes on, in words.
+    Progress(&'a str),
+    /// A call is about to be judged.
+    ToolStarted(&'a ToolCall),
+    /// A call ended.
+    ToolFinished(&'a ToolCall, &'a Outcome),
+}
+
+/// A front end's ear.
+pub type Listener<'a> = dyn FnMut(SessionEvent<'_>) + Send + 'a;
+
+impl Session {
+    /// Opens the session, or begins it.
+    ///
+    /// # Errors
+    /// When its log cannot be opened.
+    pub fn open(options: SessionOptions) -> Result<(Self, OpenReport), SessionError> {
+        let now = (options.clock)().to_string();
+        let sessions = options.state.join("state").join("sessions");
+        let (log, report) = ConversationLog::open(&sessions, &options.id, &now)?;
+        let events = options.state.join("events");
+        let audit = AuditLog::new(&events, DEFAULT_AGENT, &options.id, &options.emitter, options.audit);
+        let turns = log.entries().iter().filter(|entry| matches!(entry, Entry::User { .. })).count();
+        let journal = Journal { log, audit, clock: options.clock, session: options.id.clone(), turns };
+        let tools = options.registry.specs_with_schemas().collect();
+        let gate = Gate {
+            registry: options.registry,
+            context: options.context,
+            authority: options.authority,
+            approvals: ApprovalStore::new(options.state.join("approvals.yaml")),
+            person: options.person,
+            call_time_max: options.call_time_max,
+        };
+        let session = Self {
+            id: options.id,
+            journal,
+            gate,
+            model: options.model,
+            tools,
+            names: SessionNames::new(),
+            environment: options.environment,
+            limits: options.limits,
+            damaged_bytes: report.damaged_bytes,
+            is_resumed: report.is_resumed,
+        };
+        Ok((session, report))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The conversation so far.
+    #[must_use]
+    pub fn log(&self) -> &[Entry] {
+        self.journal.log.entries()
+    }
+}
+
+/// Everything that is written down: the conversation and the audit trail.
+pub(crate) struct Journal {
+    pub(crate) log: ConversationLog,
+    audit: AuditLog,
+    clock: Clock,
+    session: String,
+    turns: usize,
+}
+
+impl Journal {
+    /// The name of the current turn: the session's, and how many turns it has had.
+    pub(crate) fn chain_id(&self) -> String {
+        format!("{}.{}", self.session, self.turns)
+    }
+
+    pub(crate) fn append(&mut self, entry: Entry) -> Result<(), SessionError> {
+        if matches!(entry, Entry::User { .. }) {
+            self.turns += 1;
+        }
+        let now = (self.clock)().to_string();
+        Ok(self.log.append(entry, &now)?)
+    }
+
+    pub(crate) fn sync(&mut self) -> Result<(), SessionError> {
+        Ok(self.log.sync()?)
+    }
+
+    pub(crate) fn sync_all(&mut self) -> Result<(), SessionError> {
+        self.log.sync()?;
+        Ok(self.audit.sync()?)
+    }
+
+    pub(crate) fn audit(&mut self, event: AuditEvent) -> Result<(), SessionError> {
+        Ok(self.audit.record(&event, (self.clock)())?)
+    }
+
+    pub(crate) fn audit_outcome(&mut self, call: &ToolCall, outcome: &Outcome) -> Result<(), SessionError> {
+        let (chain_id, call_id, tool) = (self.chain_id(), call.id.clone(), call.name.clone());
+        self.audit(match outcome {
+            Outcome::Ok(output) => {
+                AuditEvent::ToolReturned { chain_id, call_id, tool, result_bytes: output.body.len() as u64 }
+            }
+            Outcome::Error(error) => AuditEvent::ToolFailed {
+                chain_id,
+                call_id,
+                tool,
+                error_kind: error.kind.name().to_owned(),
+                message: error.message.clone(),
+            },
+        })
+    }
+
+    pub(crate) fn audit_denied(&mut self, call: &ToolCall, error: &CallError) -> Result<(), SessionError> {
+        self.audit(AuditEvent::PermissionDenied {
+            chain_id: self.chain_id(),
+            key: error.kind.name().to_owned(),
+            subject: call.name.clone(),
+            reason: error.message.clone(),
+        })
+    }
+}
+
+/// The name that results and events carry.
+pub(crate) const fn finish_name(finish: Finish) -> &'static str {
+    match finish {
+        Finish::Stop => "stop",
+        Finish::ToolCalls => "tool_calls",
+        Finish::Length => "length",
+        Finish::ContentFilter => "content_filter",
+    }
+}

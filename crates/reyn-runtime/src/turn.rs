@@ -1,0 +1,345 @@
+//! Runs a turn: reads the log, does the next step, writes what happened.
+
+use reyn_core::audit::AuditEvent;
+use reyn_core::conversation::{
+    Ending, Entry, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
+};
+use reyn_core::request::ChatRequest;
+use reyn_core::tool::{ErrorKind, Outcome, ToolCall};
+use reyn_core::tool_use::{Catalog, Surface, ToolFormat, answer_stream::AnswerStream, enumerate_all};
+use reyn_core::turn::{Step, cancel_step, next_step, settle_step};
+use reyn_llm::{ModelError, StreamEvent};
+use tokio_util::sync::CancellationToken;
+
+use crate::session::{Listener, Session, SessionError, SessionEvent, finish_name};
+
+/// How a turn went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnReport {
+    /// How it ended.
+    pub ending: Ending,
+    /// The answer; empty when there is none.
+    pub answer: String,
+    /// Tokens of all its model calls.
+    pub usage: Usage,
+    /// Model calls.
+    pub rounds: u32,
+    /// Its calls, in order.
+    pub calls: Vec<CallReport>,
+}
+
+/// How one call went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallReport {
+    /// What was asked for.
+    pub call: ToolCall,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl TurnReport {
+    /// Whether a call was refused for want of a person.
+    #[must_use]
+    pub fn wanted_person(&self) -> bool {
+        self.calls.iter().any(|call| match &call.outcome {
+            Outcome::Ok(_) => false,
+            Outcome::Error(error) => error.wants_person,
+        })
+    }
+
+    /// The limit that stopped it.
+    #[must_use]
+    pub const fn limit(&self) -> Option<Limit> {
+        match self.ending {
+            Ending::Limited { limit } => Some(limit),
+            Ending::Answered
+            | Ending::Empty
+            | Ending::Failed { .. }
+            | Ending::Cancelled
+            | Ending::Interrupted => None,
+        }
+    }
+}
+
+impl Session {
+    /// Says `text` and works until there is an answer, a limit, an error or a cancellation. First puts in
+    /// order what a dead process left.
+    ///
+    /// # Errors
+    /// When the log or the audit trail cannot be written. Everything else is an [`Ending`].
+    pub async fn turn(
+        &mut self,
+        text: &str,
+        listener: &mut Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<TurnReport, SessionError> {
+        self.settle(listener, cancel).await?;
+        self.journal.append(Entry::User { text: text.to_owned() })?;
+        let chain_id = self.journal.chain_id();
+        self.journal.audit(AuditEvent::TurnStarted { chain_id: chain_id.clone() })?;
+        let chars = text.chars().count() as u64;
+        self.journal.audit(AuditEvent::UserMessageReceived { chain_id: chain_id.clone(), chars })?;
+        self.drive(listener, cancel).await?;
+        let report = report(self.journal.log.entries());
+        match &report.ending {
+            Ending::Answered => self.journal.audit(AuditEvent::TurnCompleted { chain_id: chain_id.clone() })?,
+            Ending::Cancelled => self.journal.audit(AuditEvent::TurnCancelled { chain_id: chain_id.clone() })?,
+            Ending::Limited { .. } | Ending::Empty | Ending::Failed { .. } | Ending::Interrupted => {}
+        }
+        self.journal.audit(AuditEvent::TurnSettled { chain_id, ending: ending_name(&report.ending).to_owned() })?;
+        self.journal.sync_all()?;
+        Ok(report)
+    }
+
+    /// Closes what a dead process left open.
+    async fn settle(&mut self, listener: &mut Listener<'_>, cancel: &CancellationToken) -> Result<(), SessionError> {
+        let mut closed_calls = 0;
+        while let Some(step) = settle_step(self.journal.log.entries()) {
+            match step {
+                Step::RunCall(call) => {
+                    closed_calls += 1;
+                    self.run_call(&call, listener, cancel).await?;
+                }
+                Step::Append(entry) => {
+                    closed_calls += u64::from(matches!(entry, Entry::Finished { .. }));
+                    self.journal.append(entry)?;
+                }
+                Step::CallModel { .. } | Step::Idle => break,
+            }
+        }
+        let session_id = self.id.clone();
+        let (damaged_bytes, is_resumed) = (self.damaged_bytes, self.is_resumed);
+        self.damaged_bytes = 0;
+        if damaged_bytes > 0 || closed_calls > 0 {
+            self.journal.audit(AuditEvent::SessionRestored { session_id, damaged_bytes, closed_calls })?;
+        } else if !is_resumed {
+            self.is_resumed = true;
+            self.journal.audit(AuditEvent::SessionStarted { session_id })?;
+        }
+        Ok(())
+    }
+
+    async fn drive(&mut self, listener: &mut Listener<'_>, cancel: &CancellationToken) -> Result<(), SessionError> {
+        let catalog = Catalog::visible(self.tools.iter().cloned(), &self.names, &self.gate.authority);
+        let surface = enumerate_all::surface(&catalog);
+        loop {
+            if cancel.is_cancelled() {
+                return self.close_cancelled();
+            }
+            match next_step(self.journal.log.entries(), self.limits) {
+                Step::Idle => return Ok(()),
+                Step::Append(entry) => self.append_decided(entry)?,
+                Step::RunCall(call) => self.run_call(&call, listener, cancel).await?,
+                Step::CallModel { offer_tools } => {
+                    self.call_model(&surface, offer_tools, listener, cancel).await?;
+                }
+            }
+        }
+    }
+
+    fn close_cancelled(&mut self) -> Result<(), SessionError> {
+        while let Some(entry) = cancel_step(self.journal.log.entries()) {
+            self.journal.append(entry)?;
+        }
+        Ok(())
+    }
+
+    fn append_decided(&mut self, entry: Entry) -> Result<(), SessionError> {
+        let chain_id = self.journal.chain_id();
+        match &entry {
+            Entry::Nudged => {
+                self.journal.audit(AuditEvent::RouterEmptyResponseDetected { chain_id: chain_id.clone() })?;
+                self.journal.audit(AuditEvent::RouterEmptyResponseRetryInjected { chain_id })?;
+            }
+            Entry::LimitReached { limit } => {
+                self.journal.audit(AuditEvent::LimitDenied { chain_id, kind: limit.name().to_owned() })?;
+            }
+            Entry::User { .. }
+            | Entry::Reply(_)
+            | Entry::Started { .. }
+            | Entry::Finished { .. }
+            | Entry::Ended { .. } => {}
+        }
+        self.journal.append(entry)
+    }
+
+    async fn run_call(
+        &mut self,
+        call: &ToolCall,
+        listener: &mut Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<(), SessionError> {
+        let salvaged = latest_reply(self.journal.log.entries()).is_some_and(|(reply, _)| reply.salvaged);
+        listener(SessionEvent::ToolStarted(call));
+        let outcome = self.gate.run(call, salvaged, &mut self.journal, cancel).await?;
+        listener(SessionEvent::ToolFinished(call, &outcome));
+        self.journal.append(Entry::Finished { call_id: call.id.clone(), outcome })
+    }
+
+    /// One round: asks the model and writes down its reply, or how asking failed.
+    async fn call_model(
+        &mut self,
+        surface: &Surface,
+        offer_tools: bool,
+        listener: &mut Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<(), SessionError> {
+        let chain_id = self.journal.chain_id();
+        let model_name = self.model.name().to_owned();
+        let tools_count = if offer_tools { surface.callables.len() as u64 } else { 0 };
+        self.journal.audit(AuditEvent::LlmCalled {
+            model: model_name.clone(),
+            chain_id: chain_id.clone(),
+            tools_count,
+        })?;
+        let framing = self.model.framing();
+        let request = framing.request(surface, self.journal.log.entries(), &self.environment, offer_tools);
+        let mut retries: Vec<AuditEvent> = vec![];
+        let result = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return self.close_cancelled(),
+            result = ask(self.model.as_ref(), &request, framing.format, listener, &mut retries) => result,
+        };
+        for event in retries {
+            self.journal.audit(event)?;
+        }
+        match result {
+            Ok(reply) => {
+                let (registry, context) = (&self.gate.registry, &self.gate.context);
+                let is_valid = |call: &ToolCall| registry.prepare(call.clone(), context).is_ok();
+                let mut reply = framing.read(reply, &is_valid);
+                if !offer_tools {
+                    reply.calls.clear();
+                }
+                self.append_reply(reply, model_name, chain_id)
+            }
+            Err(error) => {
+                self.journal.audit(AuditEvent::LlmRequestError {
+                    model: model_name.clone(),
+                    chain_id,
+                    error_kind: error.kind.name().to_owned(),
+                    message: error.message.clone(),
+                })?;
+                let message = format!("`{model_name}` gave no answer: {}", error.message);
+                self.journal.append(Entry::Ended { ending: Ending::Failed { message } })
+            }
+        }
+    }
+
+    fn append_reply(&mut self, reply: Reply, model: String, chain_id: String) -> Result<(), SessionError> {
+        let usage = reply.usage;
+        let finish = reply.finish;
+        self.journal.append(Entry::Reply(reply))?;
+        self.journal.audit(AuditEvent::LlmResponseReceived {
+            model,
+            chain_id,
+            prompt_tokens: usage.prompt_tokens,
+            completion_tokens: usage.completion_tokens,
+            cached_tokens: usage.cached_tokens,
+            usage_source: source_name(usage.source).to_owned(),
+            finish_reason: finish_name(finish).to_owned(),
+        })
+    }
+}
+
+/// Asks the model, passing on what it says. Under a format that wraps answers in JSON, only the answer's
+/// text is passed on.
+async fn ask(
+    model: &dyn reyn_llm::ChatModel,
+    request: &ChatRequest<'_>,
+    format: ToolFormat,
+    listener: &mut Listener<'_>,
+    retries: &mut Vec<AuditEvent>,
+) -> Result<reyn_core::request::ChatReply, ModelError> {
+    let mut answer = AnswerStream::default();
+    let mut on_event = |event: StreamEvent<'_>| match event {
+        StreamEvent::Text(piece) => match format {
+            ToolFormat::Native => listener(SessionEvent::Delta(piece)),
+            ToolFormat::Text | ToolFormat::Constrained => {
+                let text = answer.push(piece);
+                if !text.is_empty() {
+                    listener(SessionEvent::Delta(&text));
+                }
+            }
+        },
+        StreamEvent::Retry { attempt, error, wait } => {
+            answer = AnswerStream::default();
+            retries.push(AuditEvent::LlmCallRetry {
+                model: model.name().to_owned(),
+                attempt_n: attempt,
+                error_kind: error.kind.name().to_owned(),
+                backoff_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            });
+            listener(SessionEvent::Retry { attempt, error, wait });
+        }
+        StreamEvent::Progress(text) => listener(SessionEvent::Progress(text)),
+    };
+    model.reply(request, &mut on_event).await
+}
+
+/// How the latest turn of a log went.
+#[must_use]
+pub fn report(log: &[Entry]) -> TurnReport {
+    let turn = current_turn(log);
+    let mut calls = vec![];
+    let mut rounds = 0;
+    for (at, entry) in turn.iter().enumerate() {
+        if let Entry::Reply(reply) = entry {
+            rounds += 1;
+            let after = &turn[at + 1..];
+            let next = after.iter().position(|entry| matches!(entry, Entry::Reply(_))).unwrap_or(after.len());
+            calls.extend(reply.calls.iter().filter_map(|call| {
+                let outcome = outcome_of(&after[..next], &call.id)?.clone();
+                Some(CallReport { call: call.clone(), outcome })
+            }));
+        }
+    }
+    let ending = match turn.last() {
+        Some(Entry::Ended { ending }) => ending.clone(),
+        Some(
+            Entry::User { .. }
+            | Entry::Reply(_)
+            | Entry::Started { .. }
+            | Entry::Finished { .. }
+            | Entry::Nudged
+            | Entry::LimitReached { .. },
+        )
+        | None => Ending::Interrupted,
+    };
+    let has_answer = matches!(ending, Ending::Answered | Ending::Limited { .. });
+    let answer = match latest_reply(turn) {
+        Some((reply, _)) if has_answer => reply.text.clone(),
+        Some(_) | None => String::new(),
+    };
+    TurnReport { ending, answer, usage: usage_of(turn), rounds, calls }
+}
+
+/// The name that results and events carry.
+#[must_use]
+pub const fn ending_name(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Answered => "answered",
+        Ending::Limited { .. } => "limited",
+        Ending::Empty => "empty",
+        Ending::Failed { .. } => "failed",
+        Ending::Cancelled => "cancelled",
+        Ending::Interrupted => "interrupted",
+    }
+}
+
+const fn source_name(source: UsageSource) -> &'static str {
+    match source {
+        UsageSource::Provider => "provider",
+        UsageSource::Estimated => "estimated",
+        UsageSource::Unknown => "unknown",
+    }
+}
+
+/// Whether an outcome means that the person must be told in the end.
+#[must_use]
+pub fn is_refusal(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Ok(_) => false,
+        Outcome::Error(error) => matches!(error.kind, ErrorKind::PermissionDenied | ErrorKind::ToolExcluded),
+    }
+}
