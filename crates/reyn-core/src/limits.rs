@@ -92,3 +92,14 @@ pub const LOCAL_PIECES_MAX: usize = 64;
 pub const LOCAL_STATE_FILES_MAX: usize = 4;
 /// Largest state of a static prompt that is kept on disk, in bytes.
 pub const LOCAL_STATE_BYTES_MAX: u64 = 256 << 20;
+
+/// Attempts to fetch a model file from one address that bring nothing, before the next source is tried.
+pub const MODEL_FILE_ATTEMPTS_MAX: u32 = 3;
+/// Redirects that a download follows.
+pub const MODEL_FILE_REDIRECTS_MAX: u32 = 5;
+/// Time in which one part of a model file comes through pip, in seconds.
+pub const MODEL_FILE_PART_SECONDS_MAX: u64 = 900;
+/// How much of the end of pip's words is kept, in bytes.
+pub const PIP_WORDS_BYTES_MAX: usize = 8 * 1024;
+/// Disk space left over after a model file is fetched, in bytes.
+pub const MODEL_FILE_SPARE_BYTES: u64 = 64 << 20;

@@ -100,7 +100,8 @@ fn stretch_after(log: &[Entry], reply_at: usize) -> &[Entry] {
     &after[..end.unwrap_or(after.len())]
 }
 
-fn push_user<'a>(messages: &mut Vec<Message<'a>>, text: Cow<'a, str>) {
+/// Adds a text of the person; two in a row become one message.
+pub(crate) fn push_user<'a>(messages: &mut Vec<Message<'a>>, text: Cow<'a, str>) {
     match messages.last_mut() {
         Some(Message::User(before)) => *before = Cow::Owned(format!("{before}\n\n{text}")),
         _ => messages.push(Message::User(text)),

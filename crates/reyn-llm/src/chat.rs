@@ -1,5 +1,6 @@
 //! The one door to a chat model.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -21,6 +22,24 @@ pub trait ChatModel: Send + Sync {
         request: &'a ChatRequest<'a>,
         on_event: &'a mut (dyn FnMut(StreamEvent<'_>) + Send),
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
+}
+
+impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn framing(&self) -> Framing {
+        (**self).framing()
+    }
+
+    fn reply<'a>(
+        &'a self,
+        request: &'a ChatRequest<'a>,
+        on_event: &'a mut (dyn FnMut(StreamEvent<'_>) + Send),
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        (**self).reply(request, on_event)
+    }
 }
 
 /// What happens while a reply is written.

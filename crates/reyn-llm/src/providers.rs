@@ -2,13 +2,14 @@
 
 use reqwest::Url;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::http_client::is_loopback;
 
 const BUNDLED: &str = include_str!("providers.toml");
 
 /// Providers, best first. Reading the file costs time, so it is read only where it is needed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Providers {
     #[serde(rename = "provider")]
@@ -16,7 +17,7 @@ pub struct Providers {
 }
 
 /// What is known about a provider.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
     /// The part of `provider/model` before the slash.
@@ -29,6 +30,9 @@ pub struct Provider {
     /// The model that each class means when nothing is configured.
     #[serde(default)]
     pub models: SuggestedModels,
+    /// Fields that requests for these models need; they do not hold for the provider's other models.
+    #[serde(default)]
+    pub extra_body: Option<Map<String, Value>>,
     /// Whether its server runs on this machine.
     #[serde(default, rename = "local")]
     pub is_local: bool,
@@ -66,6 +70,19 @@ pub enum ProvidersError {
         /// What is wrong.
         why: String,
     },
+}
+
+impl SuggestedModels {
+    /// The model of a class, `light`, `standard` or `strong`.
+    #[must_use]
+    pub fn class(&self, name: &str) -> Option<&str> {
+        match name {
+            "light" => self.light.as_deref(),
+            "standard" => self.standard.as_deref(),
+            "strong" => self.strong.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 impl Providers {
@@ -124,6 +141,8 @@ impl Providers {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -149,8 +168,8 @@ mod tests {
             ]
         );
         for provider in providers.all() {
-            let SuggestedModels { light, standard, strong } = &provider.models;
-            let has_models = light.is_some() && standard.is_some() && strong.is_some();
+            let has = |class: &&str| provider.models.class(class).is_some();
+            let has_models = ["light", "standard", "strong"].iter().all(has);
             let is_whole = if provider.is_local {
                 Url::parse(&provider.api_base).unwrap().port() == provider.port
             } else {
@@ -158,6 +177,17 @@ mod tests {
             };
             assert!(is_whole, "{provider:?}");
         }
+    }
+
+    #[test]
+    fn fields_that_the_suggested_models_need_come_with_the_provider() {
+        let providers = Providers::bundled();
+        let extra = |name: &str| serde_json::to_value(&providers.provider(name).unwrap().extra_body).unwrap();
+        assert_eq!(extra("openai"), json!({"reasoning_effort": "none"}));
+        assert_eq!(extra("deepseek"), json!({"thinking": {"type": "disabled"}}));
+        assert_eq!(extra("mistral"), Value::Null);
+        assert_eq!(providers.provider("nobody"), None);
+        assert_eq!(providers.provider("mistral").unwrap().models.class("weak"), None);
     }
 
     #[test]

@@ -129,12 +129,8 @@ fn read(path: &Path) -> Result<BTreeMap<String, bool>, ApprovalError> {
 /// Writes a file beside the old one and puts it in its place.
 fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let scratch = path.with_extension("yaml.new");
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&scratch)?;
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&scratch)?;
     file.write_all(content)?;
     file.sync_all()?;
     std::fs::rename(&scratch, path)
@@ -173,7 +169,10 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(store.current(&zones).unwrap(), Approvals::default());
         std::fs::write(&path, "chat_router/file.write/other: false\n").unwrap();
-        assert_eq!(store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/other")), Some(false));
+        assert_eq!(
+            store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/other")),
+            Some(false)
+        );
     }
 
     #[test]

@@ -79,10 +79,7 @@ impl AuditLog {
             Some(current) => current,
             none @ None => none.insert(open_new(&self.folder, &self.settings, zoned)?),
         };
-        current
-            .file
-            .write_all(&line)
-            .map_err(|source| AuditError { path: current.path.clone(), source })?;
+        current.file.write_all(&line).map_err(|source| AuditError { path: current.path.clone(), source })?;
         current.bytes += line.len() as u64;
         Ok(())
     }
@@ -116,7 +113,8 @@ impl AuditLog {
         let AuditSettings { max_bytes, max_age_seconds, .. } = self.settings;
         let age = now.timestamp().as_second() - current.opened.timestamp().as_second();
         let is_old = max_age_seconds > 0
-            && (age >= i64::try_from(max_age_seconds).unwrap_or(i64::MAX) || now.date() != current.opened.date());
+            && (age >= i64::try_from(max_age_seconds).unwrap_or(i64::MAX)
+                || now.date() != current.opened.date());
         is_old || (max_bytes > 0 && current.bytes >= max_bytes)
     }
 }
@@ -147,7 +145,9 @@ fn remove_old_months(folder: &Path, settings: &AuditSettings, now: &Zoned) {
     if settings.cleanup_period_days == 0 {
         return;
     }
-    let Ok(oldest) = now.checked_sub(Span::new().days(i64::from(settings.cleanup_period_days))) else { return };
+    let Ok(oldest) = now.checked_sub(Span::new().days(i64::from(settings.cleanup_period_days))) else {
+        return;
+    };
     let oldest = oldest.strftime("%Y-%m").to_string();
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok) {

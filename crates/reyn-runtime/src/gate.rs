@@ -206,7 +206,11 @@ impl Gate {
         } else {
             self.approvals.remember(approval);
         }
-        journal.audit(AuditEvent::PermissionGranted { chain_id: journal.chain_id(), key, persisted: is_kept })?;
+        journal.audit(AuditEvent::PermissionGranted {
+            chain_id: journal.chain_id(),
+            key,
+            persisted: is_kept,
+        })?;
         Ok(None)
     }
 
@@ -265,8 +269,11 @@ fn written_places(prepared: &Prepared) -> Vec<String> {
 
 /// Something went wrong while deciding; that is a refusal.
 fn undecided(error: &dyn std::fmt::Display) -> CallError {
-    CallError::new(ErrorKind::PermissionDenied, format!("refused, because permission cannot be decided: {error}"))
-        .hint("the person puts this right; the call cannot run before")
+    CallError::new(
+        ErrorKind::PermissionDenied,
+        format!("refused, because permission cannot be decided: {error}"),
+    )
+    .hint("the person puts this right; the call cannot run before")
 }
 
 fn failure(error: ToolError, effect: Effect) -> CallError {

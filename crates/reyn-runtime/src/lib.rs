@@ -5,6 +5,7 @@
 
 mod approvals;
 mod audit;
+pub mod config;
 pub mod gate;
 pub mod log;
 mod session;

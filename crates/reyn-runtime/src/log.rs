@@ -50,7 +50,9 @@ pub struct OpenReport {
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The name is no session name.
-    #[error("`{0}` is no session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot")]
+    #[error(
+        "`{0}` is no session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with a dot"
+    )]
     BadName(String),
     /// Another process writes it.
     #[error("the session `{id}` is in use by {holder}; wait for it, or use another session")]
@@ -285,7 +287,7 @@ fn scan(bytes: &[u8], path: &Path) -> Result<Scan, LogError> {
     let mut scan = Scan::default();
     let mut start = 0;
     while start < bytes.len() {
-        let newline = bytes[start..].iter().position(|byte| *byte == b'\n').map(|at| start + at);
+        let newline = memchr::memchr(b'\n', &bytes[start..]).map(|at| start + at);
         let end = newline.unwrap_or(bytes.len());
         let next = newline.map_or(bytes.len(), |at| at + 1);
         let record = if newline.is_some() { record_in(&bytes[start..end], path)? } else { None };
@@ -308,8 +310,7 @@ fn scan(bytes: &[u8], path: &Path) -> Result<Scan, LogError> {
 /// The record of a line, with the offset at which it begins: a write that was cut short, or a block of
 /// NULs, may stand before it.
 fn record_in(line: &[u8], path: &Path) -> Result<Option<(usize, RecordIn)>, LogError> {
-    let starts = line.windows(LINE_START.len()).enumerate().filter(|(_, window)| *window == LINE_START);
-    for (offset, _) in starts {
+    for offset in memchr::memmem::find_iter(line, LINE_START) {
         match parse_line(&line[offset..]) {
             Parsed::Good(record) => return Ok(Some((offset, record))),
             Parsed::Newer(version) => return Err(LogError::Newer { path: path.to_owned(), version }),
@@ -462,11 +463,8 @@ mod tests {
         ] {
             let middle: &[u8] = if joins { lines[1] } else { b"" };
             let file = [lines[0], &damage, middle, lines[2]].concat();
-            let expected: Vec<Entry> = if joins {
-                entries.clone()
-            } else {
-                vec![entries[0].clone(), entries[2].clone()]
-            };
+            let expected: Vec<Entry> =
+                if joins { entries.clone() } else { vec![entries[0].clone(), entries[2].clone()] };
             let (kept, report, side) = reopened(&file);
             assert_eq!(kept, expected, "{}", String::from_utf8_lossy(&damage));
             assert_eq!(report.damaged_bytes, damage.len() as u64);
@@ -488,7 +486,10 @@ mod tests {
         let (dir, _, bytes) = three();
         let text = String::from_utf8(bytes).unwrap().replacen("{\"v\":1,", "{\"v\":2,", 1);
         std::fs::write(dir.path().join("s/log.jsonl"), &text).unwrap();
-        assert!(matches!(ConversationLog::open(dir.path(), "s", NOW), Err(LogError::Newer { version: 2, .. })));
+        assert!(matches!(
+            ConversationLog::open(dir.path(), "s", NOW),
+            Err(LogError::Newer { version: 2, .. })
+        ));
         assert_eq!(std::fs::read_to_string(dir.path().join("s/log.jsonl")).unwrap(), text);
     }
 

@@ -82,17 +82,26 @@ impl Session {
         self.drive(listener, cancel).await?;
         let report = report(self.journal.log.entries());
         match &report.ending {
-            Ending::Answered => self.journal.audit(AuditEvent::TurnCompleted { chain_id: chain_id.clone() })?,
-            Ending::Cancelled => self.journal.audit(AuditEvent::TurnCancelled { chain_id: chain_id.clone() })?,
+            Ending::Answered => {
+                self.journal.audit(AuditEvent::TurnCompleted { chain_id: chain_id.clone() })?
+            }
+            Ending::Cancelled => {
+                self.journal.audit(AuditEvent::TurnCancelled { chain_id: chain_id.clone() })?
+            }
             Ending::Limited { .. } | Ending::Empty | Ending::Failed { .. } | Ending::Interrupted => {}
         }
-        self.journal.audit(AuditEvent::TurnSettled { chain_id, ending: ending_name(&report.ending).to_owned() })?;
+        self.journal
+            .audit(AuditEvent::TurnSettled { chain_id, ending: ending_name(&report.ending).to_owned() })?;
         self.journal.sync_all()?;
         Ok(report)
     }
 
     /// Closes what a dead process left open.
-    async fn settle(&mut self, listener: &mut Listener<'_>, cancel: &CancellationToken) -> Result<(), SessionError> {
+    async fn settle(
+        &mut self,
+        listener: &mut Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<(), SessionError> {
         let mut closed_calls = 0;
         while let Some(step) = settle_step(self.journal.log.entries()) {
             match step {
@@ -119,7 +128,11 @@ impl Session {
         Ok(())
     }
 
-    async fn drive(&mut self, listener: &mut Listener<'_>, cancel: &CancellationToken) -> Result<(), SessionError> {
+    async fn drive(
+        &mut self,
+        listener: &mut Listener<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<(), SessionError> {
         let catalog = Catalog::visible(self.tools.iter().cloned(), &self.names, &self.gate.authority);
         let surface = enumerate_all::surface(&catalog);
         loop {

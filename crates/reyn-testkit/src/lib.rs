@@ -1,1 +1,16 @@
-//! Placeholder.
+//! Scripted models, a protocol-checking server and transcripts, for tests. Nothing here leaves the machine.
+
+mod fake_server;
+mod http;
+mod protocol;
+mod reply;
+mod response;
+mod scripted_model;
+mod transcript;
+
+pub use fake_server::FakeServer;
+pub use protocol::{assert_valid_messages, check_request};
+pub use reply::{call, calls, says, tool_call};
+pub use response::{Gate, Response, chunks, sse};
+pub use scripted_model::{Scripted, ScriptedModel};
+pub use transcript::transcript;

@@ -12,7 +12,7 @@ use super::answer_stream::AnswerStream;
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
 use crate::conversation::Entry;
-use crate::request::{ChatRequest, Message, messages};
+use crate::request::{ChatRequest, Message, messages, push_user};
 use crate::tool::{Args, ToolCall};
 
 /// Everything that was tuned for small models, in one place.
@@ -77,7 +77,12 @@ pub fn request<'a>(
         }
     }
     let static_messages = all.len();
-    all.extend(messages(log).into_iter().flat_map(in_text));
+    for message in messages(log).into_iter().flat_map(in_text) {
+        match message {
+            Message::User(text) => push_user(&mut all, text),
+            other => all.push(other),
+        }
+    }
     let response_schema = match format {
         ToolFormat::Constrained => Some(reply_schema(surface, offer_tools)),
         ToolFormat::Native | ToolFormat::Text => None,
@@ -229,17 +234,15 @@ mod tests {
     use super::*;
 
     fn surface() -> Surface {
-        Surface::new(
-            vec![Callable {
-                name: "read_file".into(),
-                description: "Read a file. Long words.".into(),
-                parameters: json!({
-                    "type": "object",
-                    "properties": {"path": {"type": "string", "description": "x"}, "offset": {"type": "integer"}},
-                    "required": ["path"],
-                }),
-            }],
-        )
+        Surface::new(vec![Callable {
+            name: "read_file".into(),
+            description: "Read a file. Long words.".into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {"path": {"type": "string", "description": "x"}, "offset": {"type": "integer"}},
+                "required": ["path"],
+            }),
+        }])
     }
 
     #[test]

@@ -99,9 +99,10 @@ impl Accumulator {
 
     fn push_fragment(&mut self, fragment: Fragment<'_>, has_sibling: bool) -> Result<(), ReadError> {
         let target = self.target(&fragment).filter(|at| {
-            let is_sibling = has_sibling && fragment.index.is_none() && fragment.id.is_empty();
-            let is_new = self.calls[*at].is_followed_by(&fragment);
-            !is_new && !(is_sibling && !fragment.name.is_empty())
+            // Named entries of one chunk with nothing else to tell them apart are calls of their own.
+            let is_anonymous = fragment.index.is_none() && fragment.id.is_empty();
+            let is_sibling = has_sibling && is_anonymous && !fragment.name.is_empty();
+            !is_sibling && !self.calls[*at].is_followed_by(&fragment)
         });
         match target {
             Some(at) => self.calls[at].extend(fragment),
@@ -198,11 +199,10 @@ fn texts(content: Option<&Value>) -> Vec<&str> {
     match content {
         Some(Value::String(text)) if !text.is_empty() => vec![text],
         Some(Value::Array(parts)) => {
-            let text = |part: &'_ Value| match part {
-                Value::String(_) => true,
-                other => other.get("type").and_then(Value::as_str).is_none_or(|kind| kind.ends_with("text")),
+            let is_text = |part: &&Value| {
+                part.get("type").and_then(Value::as_str).is_none_or(|kind| kind.ends_with("text"))
             };
-            let said = parts.iter().filter(|part| text(part));
+            let said = parts.iter().filter(is_text);
             said.filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str())).collect()
         }
         None

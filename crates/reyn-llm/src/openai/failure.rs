@@ -17,7 +17,7 @@ use crate::providers::Providers;
 /// What an error needs to know about the request that failed.
 pub(super) struct Asked<'a> {
     pub(super) endpoint: &'a Endpoint,
-    /// The address as it may be shown: without a password and without a query.
+    /// `api_base` as it may be shown: without a password and without a query.
     pub(super) address: String,
 }
 
@@ -42,12 +42,12 @@ impl Head {
 }
 
 impl<'a> Asked<'a> {
-    pub(super) fn new(endpoint: &'a Endpoint, url: &Url) -> Self {
-        let mut shown = url.clone();
-        // An address with a host takes both; one without has neither.
+    pub(super) fn new(endpoint: &'a Endpoint, api_base: &Url) -> Self {
+        let mut shown = api_base.clone();
+        // An address with a host takes both.
         let _ = shown.set_username("").and_then(|()| shown.set_password(None));
         shown.set_query(None);
-        Self { endpoint, address: shown.to_string() }
+        Self { endpoint, address: shown.as_str().trim_end_matches('/').to_owned() }
     }
 
     /// No connection, or it broke before the response began. `may_be_stale` says that the connection may
@@ -159,8 +159,7 @@ impl<'a> Asked<'a> {
 
     /// An error of ours, cleared of the key.
     pub(super) fn error(&self, kind: ModelErrorKind, message: String) -> ModelError {
-        let message = self.endpoint.key.as_ref().map_or(message.clone(), |key| key.redact(&message));
-        ModelError::new(kind, message)
+        ModelError::new(kind, self.redacted(&message))
     }
 
     fn foreign(&self, head: &Head) -> ModelError {
@@ -197,7 +196,15 @@ impl<'a> Asked<'a> {
             ),
             ModelErrorKind::RateLimited => format!("{provider} limits the rate of requests ({status}){said}"),
             ModelErrorKind::Server => format!("{provider} could not answer ({status}){said}"),
-            _ => format!("{provider} refuses the request ({status}){said}"),
+            ModelErrorKind::BadRequest
+            | ModelErrorKind::Connect
+            | ModelErrorKind::FirstByteTimeout
+            | ModelErrorKind::IdleTimeout
+            | ModelErrorKind::BrokenStream
+            | ModelErrorKind::Protocol
+            | ModelErrorKind::Empty
+            | ModelErrorKind::TooLarge
+            | ModelErrorKind::Local => format!("{provider} refuses the request ({status}){said}"),
         };
         self.error(kind, message)
     }
@@ -213,10 +220,14 @@ impl<'a> Asked<'a> {
         )
     }
 
+    fn redacted(&self, text: &str) -> String {
+        self.endpoint.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
+    }
+
     /// A server's words on one line, without the key and without control characters, cut to length.
     fn quoted(&self, words: &str) -> String {
-        let words = self.endpoint.key.as_ref().map_or(words.to_owned(), |key| key.redact(words));
-        let printable: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let printable: String =
+            self.redacted(words).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         excerpt(printable.split_whitespace().collect::<Vec<_>>().join(" ").as_str(), SERVER_MESSAGE_CHARS_MAX)
     }
 }

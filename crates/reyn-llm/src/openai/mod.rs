@@ -29,7 +29,7 @@ use crate::chat::{ChatModel, ModelError, ModelErrorKind, StreamEvent};
 use crate::http_client::{client_for, is_loopback};
 use failure::{Asked, Head};
 use reply_reader::ReplyReader;
-use wire_request::WireRequest;
+use wire_request::{WireRequest, call_extra};
 
 /// Where a model is and how it is asked.
 #[derive(Debug, Clone)]
@@ -106,9 +106,9 @@ impl OpenAiChat {
         request: &ChatRequest<'_>,
         on_event: &mut (dyn FnMut(StreamEvent<'_>) + Send),
     ) -> Result<ChatReply, ModelError> {
-        let url = self.url()?;
-        let asked = Asked::new(&self.endpoint, &url);
-        let http_request = self.http_request(&asked, url, request)?;
+        let api_base = self.api_base()?;
+        let asked = Asked::new(&self.endpoint, &api_base);
+        let http_request = self.http_request(&asked, api_base, request)?;
         let first_byte_by = Instant::now() + self.endpoint.timeouts.first_byte;
         let may_be_stale = self.may_have_old_connection.swap(false, Ordering::Relaxed);
         let response = timeout_at(first_byte_by, http_request.send())
@@ -129,13 +129,13 @@ impl OpenAiChat {
         Ok(ChatReply { text: reply.text, calls: reply.calls, finish, usage })
     }
 
-    fn url(&self) -> Result<Url, ModelError> {
+    fn api_base(&self) -> Result<Url, ModelError> {
         let api_base = &self.endpoint.api_base;
         let wrong = |why: &str| {
             let message = format!("`api_base` of {} cannot be used: {why}", self.name);
             ModelError::new(ModelErrorKind::BadRequest, message)
         };
-        let mut url = Url::parse(api_base)
+        let url = Url::parse(api_base)
             .map_err(|error| wrong(&format!("{error}; it must look like `http://127.0.0.1:8080/v1`")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("it must begin with `http://` or `https://`"));
@@ -143,22 +143,23 @@ impl OpenAiChat {
         if self.is_loopback_only && !is_loopback(&url) {
             return Err(wrong("only addresses on this machine are allowed here"));
         }
-        url.path_segments_mut()
-            .map_err(|()| wrong("it has no path"))?
-            .pop_if_empty()
-            .extend(["chat", "completions"]);
         Ok(url)
     }
 
     fn http_request(
         &self,
         asked: &Asked<'_>,
-        url: Url,
+        mut url: Url,
         request: &ChatRequest<'_>,
     ) -> Result<reqwest::RequestBuilder, ModelError> {
-        let Endpoint { model, options, key, .. } = &self.endpoint;
+        url.path_segments_mut()
+            .expect("an address with http or https has a path")
+            .pop_if_empty()
+            .extend(["chat", "completions"]);
+        let Endpoint { provider, model, options, key, .. } = &self.endpoint;
         let client = self.client(&url).map_err(|why| asked.error(ModelErrorKind::Protocol, why))?;
-        let body = WireRequest { model, options, request }.to_bytes();
+        let call_extra = call_extra(provider);
+        let body = WireRequest { model, call_extra: call_extra.as_ref(), options, request }.to_bytes();
         let mut http_request = client
             .post(url)
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))

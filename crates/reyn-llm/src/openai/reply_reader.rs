@@ -75,10 +75,10 @@ impl ReplyReader {
             Body::Stream(mut decoder) => {
                 if let Some(event) = decoder.finish()? {
                     // An event that the end cut short is the mark of a broken stream, not of a bad server.
-                    self.push_event(&event, on_text).map_err(|error| match error {
-                        ReadError::Malformed(_) => ReadError::Broken,
-                        other => other,
-                    })?;
+                    match self.push_event(&event, on_text) {
+                        Err(ReadError::Malformed(_)) => return Err(ReadError::Broken),
+                        pushed => pushed?,
+                    }
                 }
                 if !decoder.has_known_line() {
                     return Err(ReadError::Foreign);

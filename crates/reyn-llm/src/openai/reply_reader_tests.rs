@@ -58,11 +58,16 @@ fn text(text: &str) -> String {
     delta(&format!(r#"{{"content":"{text}"}}"#))
 }
 
-/// A chunk with entries of `tool_calls`, written short: `index id name arguments`, `-` for a missing field.
-fn calls(entries: &[&str]) -> String {
-    let entry = |entry: &&str| {
+/// A chunk with entries of `tool_calls`, written short and joined by ` & `: `index id name arguments`, `-`
+/// for a missing field and `~` for an empty one.
+fn calls(entries: &str) -> String {
+    let entry = |entry: &str| {
         let mut fields = entry.splitn(4, ' ');
-        let mut next = || fields.next().filter(|field| *field != "-");
+        let mut next = || match fields.next() {
+            Some("-") | None => None,
+            Some("~") => Some(""),
+            field => field,
+        };
         let (index, id, name, arguments) = (next(), next(), next(), next());
         let quoted = |key: &str, value: Option<&str>| {
             value.map(|value| format!(r#""{key}":{}"#, serde_json::Value::from(value)))
@@ -76,7 +81,7 @@ fn calls(entries: &[&str]) -> String {
         ];
         format!("{{{}}}", fields.into_iter().flatten().collect::<Vec<_>>().join(","))
     };
-    delta(&format!(r#"{{"tool_calls":[{}]}}"#, entries.iter().map(entry).collect::<Vec<_>>().join(",")))
+    delta(&format!(r#"{{"tool_calls":[{}]}}"#, entries.split(" & ").map(entry).collect::<Vec<_>>().join(",")))
 }
 
 fn stop(reason: &str) -> String {
@@ -89,8 +94,11 @@ fn says(text: &str) -> Read {
     Ok(Accumulated { text: text.into(), calls: vec![], finish: Some(Finish::Stop), usage: None })
 }
 
-fn asks(expected: &[(&str, &str, &str)]) -> Read {
-    let call = |(id, name, arguments): &(&str, &str, &str)| RawCall {
+/// Id, name and arguments.
+type Call = (&'static str, &'static str, &'static str);
+
+fn asks(expected: &[Call]) -> Read {
+    let call = |(id, name, arguments): &Call| RawCall {
         id: (*id).into(),
         name: (*name).into(),
         arguments: (*arguments).into(),
@@ -118,7 +126,7 @@ fn text_is_read_whatever_the_server_does_around_it() {
         ("no reason, then done", &[text("a"), done.clone()], says("a")),
         ("a reason, then nothing", &[text("a"), stop("stop")], says("a")),
         ("neither", &[text("a")], Err(ReadError::Broken)),
-        ("done with nothing", &[done.clone()], Err(ReadError::Empty)),
+        ("done with nothing", std::slice::from_ref(&done), Err(ReadError::Empty)),
         ("a reason with nothing", &[stop("stop"), done.clone()], says("")),
         ("an unknown reason", &[text("a"), stop("eos"), done.clone()], says("a")),
         ("a blank reason", &[text("a"), stop(""), done.clone()], says("a")),
@@ -151,158 +159,68 @@ fn malformed(text: &str) -> ReadError {
     ReadError::Malformed(serde_json::from_str::<serde_json::Value>(text).unwrap_err().to_string())
 }
 
+const ONE: &[Call] = &[("x", "read", r#"{"p":1}"#)];
+const TWO: &[Call] = &[("x", "read", r#"{"p":1}"#), ("y", "write", r#"{"q":2}"#)];
+const ONE_UNNAMED: &[Call] = &[("", "read", r#"{"p":1}"#)];
+const TWO_UNNAMED: &[Call] = &[("", "read", r#"{"p":1}"#), ("", "write", r#"{"q":2}"#)];
+const TWO_EMPTY: &[Call] = &[("", "read", ""), ("", "write", "")];
+const SAME_ID: &[Call] = &[("x", "read", r#"{"p":1}"#), ("x", "write", r#"{"q":2}"#)];
+
+/// How servers send calls: the chunks, joined by `; `, and what they mean.
+const CALLS: &[(&str, &str, &[Call])] = &[
+    ("in fragments", r#"0 x read ~; 0 - - {"p":; 0 - - 1}"#, ONE),
+    ("interleaved", r#"0 x read ~ & 1 y write ~; 1 - - {"q":2} & 0 - - {"p":1}"#, TWO),
+    ("in one burst", r#"0 x read {"p":1} & 1 y write {"q":2}"#, TWO),
+    ("counted from 1", r#"1 x read ~; 1 - - {"p":1}; 2 y write ~; 2 - - {"q":2}"#, TWO),
+    ("all at index 0", r#"0 x read {"p":1}; 0 y write {"q":2}"#, TWO),
+    ("all at index 0 in one chunk", r#"0 x read {"p":1} & 0 y write {"q":2}"#, TWO),
+    ("all at index 0, in fragments", r#"0 x read ~; 0 - - {"p":1}; 0 y write ~; 0 - - {"q":2}"#, TWO),
+    ("all at index 0, whole, without ids", r#"0 - read {"p":1}; 0 - write {"q":2}"#, TWO_UNNAMED),
+    ("all at index 0, whole, with one id", r#"0 x read {"p":1}; 0 x write {"q":2}"#, SAME_ID),
+    ("the id in each chunk", r#"0 x read ~; 0 x - {"p":; 0 x - 1}"#, ONE),
+    ("another id in each chunk", r#"0 x read ~; 0 y - {"p":; 0 z - 1}"#, ONE),
+    ("the id comes late", r#"0 - read ~; 0 x - {"p":1}"#, ONE),
+    ("an empty id", r#"0 ~ read ~; 0 ~ - {"p":1}"#, ONE_UNNAMED),
+    ("no index", r#"- x read ~; - - - {"p":1}; - y write {"q":2}"#, TWO),
+    ("no index, interleaved", r#"- x read ~ & - y write ~; - x - {"p":1}; - y - {"q":2}"#, TWO),
+    ("neither index nor id, in one chunk", r#"- - read {"p":1} & - - write {"q":2}"#, TWO_UNNAMED),
+    ("neither index nor id, in two chunks", r#"- - read {"p":1}; - - write {"q":2}"#, TWO_UNNAMED),
+    ("neither, in fragments", r#"- - read ~; - - - {"p":; - - - 1}"#, ONE_UNNAMED),
+    ("neither, without arguments", "- - read ~ & - - write ~", TWO_EMPTY),
+    ("the same id at two indices", r#"0 x read {"p":1}; 1 x write {"q":2}"#, SAME_ID),
+    ("the name in pieces", r#"0 x re; 0 x ad; 0 - - {"p":1}"#, ONE),
+    ("the name in each chunk", r#"0 x read ~; 0 x read {"p":; 0 x read 1}"#, ONE),
+    ("the whole call twice", r#"0 x read {"p":1}; 0 x read {"p":1}"#, ONE),
+    ("fragments and then the whole call", r#"0 x read ~; 0 - - {"p":1}; 0 x read {"p":1}"#, ONE),
+];
+
 #[test]
 fn calls_are_read_whatever_the_server_calls_them() {
-    let (end, done) = (stop("tool_calls"), DONE.to_owned());
-    let two = [("x", "read", r#"{"p":1}"#), ("y", "write", r#"{"q":2}"#)];
-    let unnamed = [("", "read", r#"{"p":1}"#), ("", "write", r#"{"q":2}"#)];
-    let one = [("x", "read", r#"{"p":1}"#)];
+    for (name, chunks, expected) in CALLS {
+        let chunks: Vec<String> = chunks.split("; ").map(calls).collect();
+        for end in [stop("tool_calls"), stop("stop"), stop("function_call"), DONE.to_owned()] {
+            let script = [chunks.join("|"), end].join("|");
+            assert_eq!(read_stream(&script), asks(expected), "{name}");
+        }
+    }
+}
+
+#[test]
+fn arguments_may_be_an_object_and_any_field_may_be_null() {
+    let call = |function: &str| {
+        delta(&format!(r#"{{"tool_calls":[{{"index":0,"id":"x","function":{function}}}]}}"#))
+    };
+    let nulls = r#"{"content":null,"tool_calls":[{"index":null,"id":null,"function":{"name":"read","arguments":null}}]}"#;
+    let done = DONE.to_owned();
     check(&[
-        (
-            "in fragments",
-            &[calls(&["0 x read "]), calls(&[r#"0 - - {"p":"#]), calls(&["0 - - 1}"]), end.clone()],
-            asks(&one),
-        ),
-        (
-            "two, interleaved",
-            &[
-                calls(&["0 x read ", "1 y write "]),
-                calls(&[r#"1 - - {"q":2}"#, r#"0 - - {"p":1}"#]),
-                end.clone(),
-            ],
-            asks(&two),
-        ),
-        ("in one burst", &[calls(&[r#"0 x read {"p":1}"#, r#"1 y write {"q":2}"#]), end.clone()], asks(&two)),
-        (
-            "all at index 0 with ids",
-            &[calls(&[r#"0 x read {"p":1}"#]), calls(&[r#"0 y write {"q":2}"#]), end.clone()],
-            asks(&two),
-        ),
-        (
-            "all at index 0 with ids, in fragments",
-            &[
-                calls(&["0 x read "]),
-                calls(&[r#"0 - - {"p":1}"#]),
-                calls(&["0 y write "]),
-                calls(&[r#"0 - - {"q":2}"#]),
-                end.clone(),
-            ],
-            asks(&two),
-        ),
-        (
-            "all at index 0, whole, without ids",
-            &[calls(&[r#"0 - read {"p":1}"#]), calls(&[r#"0 - write {"q":2}"#]), end.clone()],
-            asks(&unnamed),
-        ),
-        (
-            "the same id at index 0",
-            &[calls(&["0 x read "]), calls(&[r#"0 x - {"p":"#]), calls(&["0 x - 1}"]), end.clone()],
-            asks(&one),
-        ),
-        (
-            "another id in each chunk",
-            &[calls(&["0 x read "]), calls(&[r#"0 y - {"p":"#]), calls(&["0 z - 1}"]), end.clone()],
-            asks(&one),
-        ),
-        (
-            "the id comes late",
-            &[calls(&["0 - read "]), calls(&[r#"0 x - {"p":1}"#]), end.clone()],
-            asks(&one),
-        ),
-        (
-            "no index, with ids",
-            &[
-                calls(&["- x read "]),
-                calls(&[r#"- - - {"p":1}"#]),
-                calls(&[r#"- y write {"q":2}"#]),
-                end.clone(),
-            ],
-            asks(&two),
-        ),
-        (
-            "no index, ids in each chunk, interleaved",
-            &[
-                calls(&["- x read ", "- y write "]),
-                calls(&[r#"- x - {"p":1}"#]),
-                calls(&[r#"- y - {"q":2}"#]),
-                end.clone(),
-            ],
-            asks(&two),
-        ),
-        (
-            "neither index nor id, in one chunk",
-            &[calls(&[r#"- - read {"p":1}"#, r#"- - write {"q":2}"#]), end.clone()],
-            asks(&unnamed),
-        ),
-        (
-            "neither index nor id, in two chunks",
-            &[calls(&[r#"- - read {"p":1}"#]), calls(&[r#"- - write {"q":2}"#]), end.clone()],
-            asks(&unnamed),
-        ),
-        (
-            "neither, in fragments",
-            &[calls(&["- - read "]), calls(&[r#"- - - {"p":"#]), calls(&["- - - 1}"]), end.clone()],
-            asks(&[("", "read", r#"{"p":1}"#)]),
-        ),
-        (
-            "neither, without arguments, in one chunk",
-            &[calls(&["- - read ", "- - write "]), end.clone()],
-            asks(&[("", "read", ""), ("", "write", "")]),
-        ),
-        (
-            "the same id at two indices",
-            &[calls(&[r#"0 x read {"p":1}"#]), calls(&[r#"1 x write {"q":2}"#]), end.clone()],
-            asks(&[two[0], ("x", "write", r#"{"q":2}"#)]),
-        ),
-        (
-            "the name in pieces",
-            &[calls(&["0 x re"]), calls(&["0 x ad"]), calls(&[r#"0 - - {"p":1}"#]), end.clone()],
-            asks(&one),
-        ),
-        (
-            "the name in each chunk",
-            &[calls(&["0 x read "]), calls(&[r#"0 x read {"p":"#]), calls(&["0 x read 1}"]), end.clone()],
-            asks(&one),
-        ),
-        (
-            "the whole call twice",
-            &[calls(&[r#"0 x read {"p":1}"#]), calls(&[r#"0 x read {"p":1}"#]), end.clone()],
-            asks(&one),
-        ),
-        (
-            "fragments and then the whole call",
-            &[calls(&["0 x read "]), calls(&[r#"0 - - {"p":1}"#]), calls(&[r#"0 x read {"p":1}"#]), end],
-            asks(&one),
-        ),
-        ("stop as the reason", &[calls(&[r#"0 x read {"p":1}"#]), stop("stop"), done.clone()], asks(&one)),
-        ("no reason", &[calls(&[r#"0 x read {"p":1}"#]), done.clone()], asks(&one)),
-        (
-            "arguments as an object",
-            &[
-                delta(
-                    r#"{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":{"p":1}}}]}"#,
-                ),
-                done.clone(),
-            ],
-            asks(&one),
-        ),
-        (
-            "null everywhere",
-            &[
-                delta(r#"{"content":null,"tool_calls":null}"#),
-                delta(
-                    r#"{"tool_calls":[{"index":null,"id":null,"function":{"name":"read","arguments":null}}]}"#,
-                ),
-                done,
-            ],
-            asks(&[("", "read", "")]),
-        ),
+        ("an object", &[call(r#"{"name":"read","arguments":{"p":1}}"#), done.clone()], asks(ONE)),
+        ("nulls", &[delta(r#"{"tool_calls":null}"#), delta(nulls), done], asks(&[("", "read", "")])),
     ]);
 }
 
 #[test]
 fn text_before_a_call_is_kept_and_a_cut_reply_says_so() {
-    let call = calls(&[r#"0 x read {"p":1}"#]);
+    let call = calls(r#"0 x read {"p":1}"#);
     let Ok(Accumulated { text: said, calls, finish, .. }) =
         read_stream(&[text("let me look"), call.clone(), stop("tool_calls")].join("|"))
     else {
@@ -402,7 +320,7 @@ fn a_reply_beyond_a_limit_is_refused() {
     assert_eq!(pushed.filter_map(Result::err).collect::<Vec<_>>(), [ReadError::TooLong]);
 
     let mut reader = ReplyReader::default();
-    let call = |at: usize| stream(&calls(&[&format!("{at} - a ")]), "\n");
+    let call = |at: usize| stream(&calls(&format!("{at} - a ~")), "\n");
     let pushed = (0..1025).map(|at| reader.push(call(at).as_bytes(), &mut |_| {}));
     assert_eq!(pushed.filter_map(Result::err).collect::<Vec<_>>(), [ReadError::TooManyCalls]);
 }

@@ -10,8 +10,19 @@ use serde_json::{Map, Value, json};
 /// The body of one `/chat/completions` request. A field of `extra_body` replaces ours of the same name.
 pub(super) struct WireRequest<'a> {
     pub(super) model: &'a str,
+    /// What every call must carry beside the protocol's own fields; see [`call_extra`].
+    pub(super) call_extra: Option<&'a Value>,
     pub(super) options: &'a ModelOptions,
     pub(super) request: &'a ChatRequest<'a>,
+}
+
+/// The `extra_content` of every call in a history for a provider.
+///
+/// Gemini refuses calls without the signature that its reply carried, which a neutral log does not keep; the
+/// value here is the one it documents for calls from elsewhere.
+pub(super) fn call_extra(provider: &str) -> Option<Value> {
+    (provider == "gemini")
+        .then(|| json!({"google": {"thought_signature": "skip_thought_signature_validator"}}))
 }
 
 impl WireRequest<'_> {
@@ -32,7 +43,7 @@ impl Serialize for WireRequest<'_> {
         let extra = self.options.extra_body.as_ref().unwrap_or(&none);
         let mut body = Fields { map: serializer.serialize_map(None)?, extra };
         body.field("model", self.model)?;
-        body.field("messages", &WireMessages(&self.request.messages))?;
+        body.field("messages", &WireMessages(&self.request.messages, self.call_extra))?;
         if !self.request.tools.is_empty() {
             body.field("tools", &self.request.tools)?;
         }
@@ -70,15 +81,15 @@ impl<M: SerializeMap> Fields<'_, M> {
     }
 }
 
-struct WireMessages<'a>(&'a [Message<'a>]);
+struct WireMessages<'a>(&'a [Message<'a>], Option<&'a Value>);
 
 impl Serialize for WireMessages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(WireMessage))
+        serializer.collect_seq(self.0.iter().map(|message| WireMessage(message, self.1)))
     }
 }
 
-struct WireMessage<'a>(&'a Message<'a>);
+struct WireMessage<'a>(&'a Message<'a>, Option<&'a Value>);
 
 impl Serialize for WireMessage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -97,7 +108,7 @@ impl Serialize for WireMessage<'_> {
                 let content = (!text.is_empty() || calls.is_empty()).then_some(text);
                 map.serialize_entry("content", &content)?;
                 if !calls.is_empty() {
-                    map.serialize_entry("tool_calls", &WireCalls(calls))?;
+                    map.serialize_entry("tool_calls", &WireCalls(calls, self.1))?;
                 }
             }
             Message::ToolResult { call_id, name: _, text } => {
@@ -110,7 +121,7 @@ impl Serialize for WireMessage<'_> {
     }
 }
 
-struct WireCalls<'a>(&'a [ToolCall]);
+struct WireCalls<'a>(&'a [ToolCall], Option<&'a Value>);
 
 impl Serialize for WireCalls<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -119,6 +130,8 @@ impl Serialize for WireCalls<'_> {
             id: &'a str,
             r#type: &'a str,
             function: Function<'a>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            extra_content: Option<&'a Value>,
         }
         #[derive(Serialize)]
         struct Function<'a> {
@@ -128,7 +141,8 @@ impl Serialize for WireCalls<'_> {
         let mut list = serializer.serialize_seq(Some(self.0.len()))?;
         for call in self.0 {
             let function = Function { name: &call.name, arguments: call.args.to_json() };
-            list.serialize_element(&Call { id: &call.id, r#type: "function", function })?;
+            let extra_content = self.1;
+            list.serialize_element(&Call { id: &call.id, r#type: "function", function, extra_content })?;
         }
         list.end()
     }
@@ -143,7 +157,7 @@ mod tests {
     use super::*;
 
     fn body(options: &ModelOptions, request: &ChatRequest<'_>) -> Value {
-        let bytes = WireRequest { model: "m", options, request }.to_bytes();
+        let bytes = WireRequest { model: "m", call_extra: None, options, request }.to_bytes();
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -214,7 +228,27 @@ mod tests {
             "seed": 7,
         });
         assert_eq!(body(&options, &request), expected);
-        let text = WireRequest { model: "m", options: &options, request: &request }.to_bytes();
+        let text =
+            WireRequest { model: "m", call_extra: None, options: &options, request: &request }.to_bytes();
         assert_eq!(String::from_utf8(text).unwrap().matches("temperature").count(), 1);
+    }
+
+    #[test]
+    fn calls_for_gemini_carry_a_signature_and_no_others_do() {
+        let call = ToolCall { id: "a".into(), name: "x".into(), args: Args::parse("", false) };
+        let request = ChatRequest {
+            messages: vec![Message::Assistant { text: "".into(), calls: Cow::Owned(vec![call]) }],
+            ..ChatRequest::default()
+        };
+        let extra_of = |provider: &str| {
+            let extra = call_extra(provider);
+            let options = ModelOptions::default();
+            let wire =
+                WireRequest { model: "m", call_extra: extra.as_ref(), options: &options, request: &request };
+            let body: Value = serde_json::from_slice(&wire.to_bytes()).unwrap();
+            body["messages"][0]["tool_calls"][0]["extra_content"].clone()
+        };
+        let signature = json!({"google": {"thought_signature": "skip_thought_signature_validator"}});
+        assert_eq!((extra_of("gemini"), extra_of("openai")), (signature, Value::Null));
     }
 }

@@ -166,7 +166,7 @@ const MORE_TWO_TURN_TASKS: &[TwoTurnTask] = &[
 /// The tools of the tasks, then others up to `count`.
 pub(crate) fn surface(count: usize) -> Surface {
     let callables = TOOLS.iter().take(count).map(|(signature, description)| callable(signature, description));
-    Surface { callables: callables.collect() }
+    Surface::new(callables.collect())
 }
 
 /// Signatures, a `?` marking what is optional and a `#` a number, and what the tools do.

@@ -2,9 +2,9 @@
 
 use reyn_core::limits::TIMEOUT_SECONDS_MAX;
 use reyn_core::settings::{LlmSettings, ModelClass, ModelClassError};
-use reyn_core::text::{alternatives, excerpt};
+use reyn_core::text::excerpt;
 
-use super::decode::did_you_mean;
+use super::decode::{did_you_mean, listed};
 use super::node::{Node, NodeValue, Step};
 use super::problem::ConfigProblem;
 
@@ -43,7 +43,7 @@ const RANGES: [Range; 12] = [
 ];
 
 /// The numbers that lie outside their ranges.
-pub fn ranges(tree: &Node) -> Vec<ConfigProblem> {
+pub(super) fn ranges(tree: &Node) -> Vec<ConfigProblem> {
     let mut problems = vec![];
     for range in &RANGES {
         let key: Vec<&str> = range.key.split('.').collect();
@@ -98,7 +98,7 @@ fn number(node: &Node) -> Option<f64> {
 }
 
 /// The classes, and `llm.model`, that lead to no model. `removed` are nodes that are reported already.
-pub fn classes(llm: &LlmSettings, tree: &Node, removed: &[Vec<Step>]) -> Vec<ConfigProblem> {
+pub(super) fn classes(llm: &LlmSettings, tree: &Node, removed: &[Vec<Step>]) -> Vec<ConfigProblem> {
     let mut problems = vec![];
     let mut cycles: Vec<Vec<String>> = vec![];
     let key = |class: &str| ["llm", "models", class].map(|key| Step::Key(key.to_owned()));
@@ -120,7 +120,9 @@ pub fn classes(llm: &LlmSettings, tree: &Node, removed: &[Vec<Step>]) -> Vec<Con
                 if path.first() == Some(class) && path.last() == Some(class) && !cycles.contains(&members) {
                     cycles.push(members);
                     let message = format!("`llm.models.{class}` leads back to itself: {}", arrows(&path));
-                    problems.push(ConfigProblem::at(&at.mark, message).hint("one of them must be `provider/model`"));
+                    problems.push(
+                        ConfigProblem::at(&at.mark, message).hint("one of them must be `provider/model`"),
+                    );
                 }
             }
             ModelClassError::NoModel { class: lacking } if lacking == *class && !is_reported(class) => {
@@ -135,7 +137,11 @@ pub fn classes(llm: &LlmSettings, tree: &Node, removed: &[Vec<Step>]) -> Vec<Con
     problems
 }
 
-fn default_model(llm: &LlmSettings, tree: &Node, is_reported: &dyn Fn(&str) -> bool) -> Option<ConfigProblem> {
+fn default_model(
+    llm: &LlmSettings,
+    tree: &Node,
+    is_reported: &dyn Fn(&str) -> bool,
+) -> Option<ConfigProblem> {
     let name = llm.model.as_deref()?;
     let node = tree.get(&["llm", "model"])?;
     match llm.resolve(name) {
@@ -161,11 +167,12 @@ fn target_node(node: &Node) -> &Node {
 }
 
 fn unknown_class(key: &str, node: &Node, name: &str, known: &[String]) -> ConfigProblem {
-    let shown = if node.is_secret { "the value of a secret".to_owned() } else { format!("`{}`", excerpt(name, 60)) };
+    let shown =
+        if node.is_secret { "the value of a secret".to_owned() } else { format!("`{}`", excerpt(name, 60)) };
     let message = format!("`{key}` must be `provider/model` or a class, not {shown}");
     let hint = did_you_mean(name, known.iter().map(String::as_str)).unwrap_or_else(|| match known {
         [] => "no class is set under `llm.models`; write `provider/model`".to_owned(),
-        known => format!("the classes are {}", alternatives(known)),
+        known => format!("the classes are {}", listed(known)),
     });
     ConfigProblem::at(&node.mark, message).hint(hint)
 }

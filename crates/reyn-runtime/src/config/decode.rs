@@ -11,9 +11,11 @@ use super::retired;
 
 /// Longest value that a message repeats, in characters.
 const VALUE_CHARS_MAX: usize = 60;
+/// Most names that a hint lists.
+const NAMES_MAX: usize = 20;
 
 /// A typed value, and what was left out of it.
-pub struct Decoded<T> {
+pub(super) struct Decoded<T> {
     /// The value of what is right.
     pub value: T,
     /// What is wrong, in no order.
@@ -23,7 +25,7 @@ pub struct Decoded<T> {
 }
 
 /// Decodes `tree`; each wrong node is reported and taken out, then the rest is decoded.
-pub fn decode<T: for<'de> Deserialize<'de> + Default>(tree: &mut Node) -> Decoded<T> {
+pub(super) fn decode<T: for<'de> Deserialize<'de> + Default>(tree: &mut Node) -> Decoded<T> {
     let mut problems = vec![];
     let mut removed: Vec<Vec<Step>> = vec![];
     while problems.len() < CONFIG_PROBLEMS_MAX {
@@ -86,19 +88,25 @@ fn unknown_key(path: &[Step], tree: &Node, valid: &[&str]) -> ConfigProblem {
         place => format!(" in `{place}`"),
     };
     let hint = member
-        .and_then(|member| retired::advice(&dotted(path), &member.node))
+        .and_then(|member| retired::advice(path, &member.node))
         .or_else(|| did_you_mean(key, valid.iter().copied()))
         .unwrap_or_else(|| format!("the keys here are {}", listed(valid)));
     ConfigProblem::at(mark, format!("unknown key `{}`{place}", excerpt(key, VALUE_CHARS_MAX))).hint(hint)
 }
 
 /// ``did you mean `light`?``, for the nearest of the names.
-pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub(super) fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, names).first().map(|name| format!("did you mean `{name}`?"))
 }
 
-fn listed(names: &[&str]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+/// Names in backticks, as many as a line takes.
+pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+    let mut shown: Vec<String> =
+        names.iter().take(NAMES_MAX).map(|name| format!("`{}`", name.as_ref())).collect();
+    if names.len() > NAMES_MAX {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
 }
 
 fn shown(found: &Found, is_secret: bool) -> String {
@@ -115,6 +123,9 @@ fn mismatch_hint(node: &Node, found: &Found, expected: &str) -> Option<String> {
     let is_number = expected.starts_with("a whole number") || expected == "a number";
     if is_text && is_number && text.parse::<f64>().is_ok() {
         return Some("write it without quotes".to_owned());
+    }
+    if matches!(node.value, NodeValue::Unsigned(_)) && is_number {
+        return Some("the number is too large".to_owned());
     }
     if expected == "text" {
         return Some(format!("write it in quotes: `\"{}\"`", excerpt(text, VALUE_CHARS_MAX)));

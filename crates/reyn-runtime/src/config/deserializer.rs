@@ -14,7 +14,7 @@ use super::yaml::resolve;
 
 /// Why a tree is not what a type needs.
 #[derive(Debug)]
-pub struct Failure {
+pub(super) struct Failure {
     /// What is wrong.
     pub cause: Cause,
     /// The node, from the innermost step outwards.
@@ -23,7 +23,7 @@ pub struct Failure {
 
 /// What can be wrong with a node.
 #[derive(Debug)]
-pub enum Cause {
+pub(super) enum Cause {
     /// The last step is a key that its map does not have.
     UnknownKey {
         /// The keys that it has.
@@ -51,7 +51,7 @@ pub enum Cause {
 
 /// What stands where something else is needed.
 #[derive(Debug)]
-pub enum Found {
+pub(super) enum Found {
     /// A kind of value.
     Kind(&'static str),
     /// A value, which may be a secret.
@@ -69,7 +69,7 @@ impl Failure {
     }
 
     /// The node, from the root inwards.
-    pub fn path(&self) -> Vec<Step> {
+    pub(super) fn path(&self) -> Vec<Step> {
         self.steps.iter().rev().cloned().collect()
     }
 }
@@ -168,10 +168,10 @@ impl Node {
 
     /// A number or a truth value. `${NAME}` stands for one too, so expanded text is read as written.
     fn visit_scalar<'de, V: Visitor<'de>>(&'de self, visitor: V) -> Result<V::Value, Failure> {
-        match &self.value {
-            NodeValue::Text(text) if self.template.is_some() => self.visit(&resolve(text), visitor),
-            value => self.visit(value, visitor),
+        if let (NodeValue::Text(text), Some(_)) = (&self.value, &self.template) {
+            return self.visit(&resolve(text), visitor);
         }
+        self.visit(&self.value, visitor)
     }
 
     fn visit_members<'de, V: Visitor<'de>>(
@@ -294,9 +294,8 @@ impl<'de> MapAccess<'de> for MemberAccess<'de> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Failure> {
         let without_null = self.without_null;
-        let is_said = |name: &str, node: &Node| {
-            !matches!(node.value, NodeValue::Null) || !without_null.contains(&name)
-        };
+        let is_said =
+            |name: &str, node: &Node| !matches!(node.value, NodeValue::Null) || !without_null.contains(&name);
         let Some((name, member)) =
             self.members.as_mut().and_then(|all| all.find(|(name, member)| is_said(name, &member.node)))
         else {
@@ -354,11 +353,7 @@ impl<'de> VariantAccess<'de> for Word<'de> {
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Failure> {
         Err(Failure::custom("a word does not stand for this variant"))
     }
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, Failure> {
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Failure> {
         Err(Failure::custom("a word does not stand for this variant"))
     }
 }

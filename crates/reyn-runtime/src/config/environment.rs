@@ -22,7 +22,7 @@ pub struct Override {
 }
 
 /// The values that `REYN_SECTION__KEY=value` variables give, least specific first.
-pub fn variables<'a>(
+pub(super) fn variables<'a>(
     environment: impl IntoIterator<Item = (&'a String, &'a String)>,
     ignored: &[&str],
 ) -> (Vec<Node>, Vec<ConfigProblem>) {
@@ -59,7 +59,7 @@ pub fn variables<'a>(
 }
 
 /// The value that a flag gives, under its key.
-pub fn flag(given: &Override) -> Node {
+pub(super) fn flag(given: &Override) -> Node {
     let shown = match &given.value {
         Value::String(text) => text.clone(),
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {

@@ -13,7 +13,7 @@ const SECRET_WORDS: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTI
 
 /// The process environment, and the secrets file below it.
 #[derive(Clone, Copy)]
-pub struct Variables<'a> {
+pub(super) struct Variables<'a> {
     /// What the process was started with.
     pub environment: &'a BTreeMap<String, String>,
     /// What the secrets file adds.
@@ -35,8 +35,16 @@ fn has_secret_name(name: &str) -> bool {
     SECRET_WORDS.iter().any(|word| name.contains(word))
 }
 
+/// A text that cannot be expanded.
+pub(super) struct Unset {
+    /// The text.
+    pub mark: Mark,
+    /// Why.
+    pub problem: ConfigProblem,
+}
+
 /// Replaces `${NAME}` in every text that a file gave; `$$` stands for `$`.
-pub fn expand(node: &mut Node, variables: Variables<'_>, problems: &mut Vec<ConfigProblem>) {
+pub(super) fn expand(node: &mut Node, variables: Variables<'_>, unset: &mut Vec<Unset>) {
     match &mut node.value {
         NodeValue::Text(text) if node.mark.source.kind == SourceKind::File && text.contains('$') => {
             match expanded(text, &node.mark, variables) {
@@ -45,17 +53,17 @@ pub fn expand(node: &mut Node, variables: Variables<'_>, problems: &mut Vec<Conf
                     node.is_secret = is_secret;
                 }
                 Ok(_) => {}
-                Err(problem) => problems.push(*problem),
+                Err(problem) => unset.push(Unset { mark: node.mark.clone(), problem: *problem }),
             }
         }
         NodeValue::List(items) => {
             for item in items {
-                expand(item, variables, problems);
+                expand(item, variables, unset);
             }
         }
         NodeValue::Map(members) => {
             for member in members.values_mut() {
-                expand(&mut member.node, variables, problems);
+                expand(&mut member.node, variables, unset);
             }
         }
         NodeValue::Null
@@ -67,11 +75,7 @@ pub fn expand(node: &mut Node, variables: Variables<'_>, problems: &mut Vec<Conf
     }
 }
 
-fn expanded(
-    text: &str,
-    mark: &Mark,
-    variables: Variables<'_>,
-) -> Result<(String, bool), Box<ConfigProblem>> {
+fn expanded(text: &str, mark: &Mark, variables: Variables<'_>) -> Result<(String, bool), Box<ConfigProblem>> {
     let mut value = String::new();
     let mut is_secret = false;
     let mut rest = text;
@@ -86,7 +90,9 @@ fn expanded(
             let Some(name) = name else {
                 let message = "`${` begins the name of a variable, and none follows";
                 let problem = ConfigProblem::at(&place_of(mark, "${"), message);
-                return Err(Box::new(problem.hint("write `${NAME}`, or `$${` for the characters themselves")));
+                return Err(Box::new(
+                    problem.hint("write `${NAME}`, or `$${` for the characters themselves"),
+                ));
             };
             let (found, hidden) = variables.get(name).ok_or_else(|| missing(mark, name))?;
             value.push_str(found);
@@ -106,9 +112,10 @@ fn missing(mark: &Mark, name: &str) -> Box<ConfigProblem> {
         &place_of(mark, &format!("${{{name}}}")),
         format!("the variable `{name}` is not set"),
     );
-    Box::new(problem.hint(format!(
-        "set it in the environment or in `{SECRETS_FILE}`; `$$` stands for a plain `$`"
-    )))
+    Box::new(
+        problem
+            .hint(format!("set it in the environment or in `{SECRETS_FILE}`; `$$` stands for a plain `$`")),
+    )
 }
 
 /// Where `part` stands in the value that begins at `mark`, as far as its first line shows it.

@@ -10,13 +10,13 @@ use rustix::fs::{Mode, OFlags};
 use super::problem::ConfigProblem;
 
 /// Reads a text file; `None` when there is none. `name` is how problems call it.
-pub fn read_text(path: &Path, name: &str) -> Result<Option<String>, ConfigProblem> {
+pub(super) fn read_text(path: &Path, name: &str) -> Result<Option<String>, ConfigProblem> {
     let Some(file) = open(path, name, OFlags::empty())? else { return Ok(None) };
     text_of(file, name).map(Some)
 }
 
 /// Opens a regular file for reading without waiting for anybody, as opening a pipe would.
-pub fn open(path: &Path, name: &str, more: OFlags) -> Result<Option<File>, ConfigProblem> {
+pub(super) fn open(path: &Path, name: &str, more: OFlags) -> Result<Option<File>, ConfigProblem> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | more;
     let cannot = |error: io::Error| ConfigProblem::in_file(name, format!("cannot read it: {}", said(&error)));
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
@@ -31,7 +31,7 @@ pub fn open(path: &Path, name: &str, more: OFlags) -> Result<Option<File>, Confi
 }
 
 /// The text of an open file, within the bound for configuration files.
-pub fn text_of(file: File, name: &str) -> Result<String, ConfigProblem> {
+pub(super) fn text_of(file: File, name: &str) -> Result<String, ConfigProblem> {
     let mut bytes = vec![];
     file.take(CONFIG_FILE_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
@@ -57,7 +57,7 @@ pub fn text_of(file: File, name: &str) -> Result<String, ConfigProblem> {
 }
 
 /// An error of the operating system without its number.
-pub fn said(error: &io::Error) -> String {
+pub(super) fn said(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
     let mut text = text[..end].to_owned();
@@ -69,30 +69,22 @@ pub fn said(error: &io::Error) -> String {
 
 /// Where an absolute path really is: links are followed as far as things exist, also a last link that
 /// leads nowhere; the rest is taken as written.
-pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn real_path(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::from("/");
-    let mut waiting: Vec<Component<'_>> = vec![];
-    let mut owned: PathBuf;
-    let mut links = 0;
     let mut rest = path.to_owned();
-    loop {
-        owned = rest;
-        waiting.clear();
-        waiting.extend(owned.components());
-        match walk(&mut real, &waiting)? {
+    for _ in 0..LINKS_MAX {
+        match walk(&mut real, &rest)? {
             None => return Ok(real),
             Some(next) => rest = next,
         }
-        links += 1;
-        if links > LINKS_MAX {
-            return Err(io::Error::other("too many symbolic links"));
-        }
     }
+    Err(io::Error::other("too many symbolic links"))
 }
 
 /// Walks until the first link; returns what is left to walk from `real`, the link's target first.
-fn walk(real: &mut PathBuf, parts: &[Component<'_>]) -> io::Result<Option<PathBuf>> {
-    for (at, part) in parts.iter().enumerate() {
+fn walk(real: &mut PathBuf, path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut parts = path.components();
+    while let Some(part) = parts.next() {
         match part {
             Component::Prefix(_) | Component::RootDir => *real = PathBuf::from("/"),
             Component::CurDir => {}
@@ -104,7 +96,7 @@ fn walk(real: &mut PathBuf, parts: &[Component<'_>]) -> io::Result<Option<PathBu
                 match std::fs::symlink_metadata(&next) {
                     Ok(found) if found.is_symlink() => {
                         let target = std::fs::read_link(&next)?;
-                        return Ok(Some(parts[at + 1..].iter().fold(target, |path, part| path.join(part))));
+                        return Ok(Some(target.join(parts.as_path())));
                     }
                     Ok(_) => *real = next,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => *real = next,

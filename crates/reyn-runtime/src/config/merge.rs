@@ -9,13 +9,13 @@ use super::problem::ConfigProblem;
 const KEY_PARTS_MAX: usize = 16;
 
 /// Whether the map under `path` takes any key, so that a dot in a key is part of a name.
-pub fn takes_any_key<S: AsRef<str>>(path: &[S]) -> bool {
+pub(super) fn takes_any_key<S: AsRef<str>>(path: &[S]) -> bool {
     let path: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
     matches!(path.as_slice(), ["llm", "models"] | ["llm", "models", _, "extra_body", ..])
 }
 
 /// Writes `file.write: …` as `file: {write: …}`. The same value in both forms is a problem.
-pub fn nest(root: Node) -> (Node, Vec<ConfigProblem>) {
+pub(super) fn nest(root: Node) -> (Node, Vec<ConfigProblem>) {
     let mut nesting = Nesting { problems: vec![] };
     let node = nesting.nest(root, &mut vec![]);
     (node, nesting.problems)
@@ -138,7 +138,7 @@ fn after_part(key: &Mark, part: &str) -> Mark {
 /// Puts `over` above `base`: maps are merged, everything else is replaced.
 ///
 /// An empty section (`llm:` with nothing below it) says nothing about a map below it.
-pub fn merge(base: &mut Node, over: Node) {
+pub(super) fn merge(base: &mut Node, over: Node) {
     match (&mut base.value, over.value) {
         (NodeValue::Map(members), NodeValue::Map(more)) => {
             for (name, member) in more {
@@ -151,6 +151,8 @@ pub fn merge(base: &mut Node, over: Node) {
             }
         }
         (NodeValue::Map(_), NodeValue::Null) => {}
-        (_, value) => *base = Node { mark: over.mark, value, template: over.template, is_secret: over.is_secret },
+        (_, value) => {
+            *base = Node { mark: over.mark, value, template: over.template, is_secret: over.is_secret }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 /// A file, an environment variable or a flag that gave values.
-pub struct Source {
+pub(super) struct Source {
     /// As people know it: `reyn.yaml`, `REYN_LLM__MODEL`, `--model`.
     pub name: String,
     /// What it is.
@@ -16,7 +16,7 @@ pub struct Source {
 
 /// What a [`Source`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SourceKind {
+pub(super) enum SourceKind {
     /// A file, so lines have numbers.
     File,
     /// An environment variable.
@@ -27,7 +27,7 @@ pub enum SourceKind {
 
 impl Source {
     /// The line with this number, counted from 1.
-    pub fn line(&self, number: u32) -> &str {
+    pub(super) fn line(&self, number: u32) -> &str {
         let at = number.saturating_sub(1) as usize;
         self.text.lines().nth(at).unwrap_or_default()
     }
@@ -35,7 +35,7 @@ impl Source {
 
 /// A position in a source, both counted from 1, the column in characters.
 #[derive(Clone)]
-pub struct Mark {
+pub(super) struct Mark {
     /// Where.
     pub source: Arc<Source>,
     /// The line.
@@ -46,7 +46,7 @@ pub struct Mark {
 
 impl Mark {
     /// `reyn.yaml:3`, or the name of a variable or flag.
-    pub fn origin(&self) -> String {
+    pub(super) fn origin(&self) -> String {
         match self.source.kind {
             SourceKind::File => format!("{}:{}", self.source.name, self.line),
             SourceKind::Environment | SourceKind::CommandLine => self.source.name.clone(),
@@ -54,7 +54,7 @@ impl Mark {
     }
 
     /// The same line, `characters` further on.
-    pub fn shifted(&self, characters: usize) -> Self {
+    pub(super) fn shifted(&self, characters: usize) -> Self {
         let characters = u32::try_from(characters).unwrap_or(0);
         Self { column: self.column.saturating_add(characters), ..self.clone() }
     }
@@ -62,7 +62,7 @@ impl Mark {
 
 /// A value with its place.
 #[derive(Clone)]
-pub struct Node {
+pub(super) struct Node {
     /// Where it begins.
     pub mark: Mark,
     /// The value.
@@ -75,7 +75,7 @@ pub struct Node {
 
 /// What a [`Node`] holds.
 #[derive(Clone, Debug)]
-pub enum NodeValue {
+pub(super) enum NodeValue {
     /// Nothing.
     Null,
     /// `true` or `false`.
@@ -95,11 +95,11 @@ pub enum NodeValue {
 }
 
 /// The members of a map, in written order.
-pub type Members = IndexMap<String, Member>;
+pub(super) type Members = IndexMap<String, Member>;
 
 /// One member of a map.
 #[derive(Clone)]
-pub struct Member {
+pub(super) struct Member {
     /// Where the key stands.
     pub key: Mark,
     /// The value.
@@ -120,12 +120,12 @@ impl std::fmt::Debug for Member {
 
 impl Node {
     /// A value as it was written.
-    pub const fn new(mark: Mark, value: NodeValue) -> Self {
+    pub(super) const fn new(mark: Mark, value: NodeValue) -> Self {
         Self { mark, value, template: None, is_secret: false }
     }
 
     /// The members, when it is a map.
-    pub const fn members(&self) -> Option<&Members> {
+    pub(super) const fn members(&self) -> Option<&Members> {
         match &self.value {
             NodeValue::Map(members) => Some(members),
             NodeValue::Null
@@ -139,12 +139,12 @@ impl Node {
     }
 
     /// The value under a path of keys.
-    pub fn get<S: AsRef<str>>(&self, path: &[S]) -> Option<&Self> {
+    pub(super) fn get<S: AsRef<str>>(&self, path: &[S]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| node.members()?.get(key.as_ref()).map(|member| &member.node))
     }
 
     /// How many values it holds, itself included.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         1 + match &self.value {
             NodeValue::List(items) => items.iter().map(Self::count).sum(),
             NodeValue::Map(members) => members.values().map(|member| member.node.count()).sum::<usize>(),
@@ -160,7 +160,7 @@ impl Node {
 
 /// One step into a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// A key of a map.
     Key(String),
     /// A place in a list.
@@ -169,7 +169,7 @@ pub enum Step {
 
 impl Node {
     /// The value under `path`.
-    pub fn at(&self, path: &[Step]) -> Option<&Self> {
+    pub(super) fn at(&self, path: &[Step]) -> Option<&Self> {
         path.iter().try_fold(self, |node, step| match (step, &node.value) {
             (Step::Key(key), NodeValue::Map(members)) => members.get(key).map(|member| &member.node),
             (Step::Index(index), NodeValue::List(items)) => items.get(*index),
@@ -178,7 +178,7 @@ impl Node {
     }
 
     /// Takes away what is under `path`. `false` when nothing is there.
-    pub fn remove(&mut self, path: &[Step]) -> bool {
+    pub(super) fn remove(&mut self, path: &[Step]) -> bool {
         let Some((first, rest)) = path.split_first() else { return false };
         match (first, &mut self.value) {
             (Step::Key(key), NodeValue::Map(members)) if rest.is_empty() => {
@@ -201,7 +201,7 @@ impl Node {
 }
 
 /// `llm.models.light`; places in lists are left out.
-pub fn dotted(path: &[Step]) -> String {
+pub(super) fn dotted(path: &[Step]) -> String {
     let keys: Vec<&str> = path
         .iter()
         .filter_map(|step| match step {

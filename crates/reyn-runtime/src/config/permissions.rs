@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, PathRule, Rule, Scope};
-use reyn_core::settings::{Decision, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace};
+use reyn_core::settings::{
+    Decision, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace,
+};
 use reyn_core::text::{alternatives, nearest};
 use thiserror::Error;
 
@@ -147,6 +149,7 @@ fn path_rule(place: &PlaceValue, places: Places<'_>) -> Result<PathRule, String>
 fn place_problem(key: &str, at: usize, why: &str, tree: &Node) -> ConfigProblem {
     let mut path: Vec<Step> = ["permissions", "file", key].map(|key| Step::Key(key.to_owned())).to_vec();
     path.push(Step::Index(at));
-    let message = format!("`permissions.file.{key}`: {why}");
-    ConfigProblem::at(&tree.at(&path).unwrap_or(tree).mark, message)
+    let node = tree.at(&path).unwrap_or(tree);
+    let why = if node.is_secret { "a path cannot be resolved" } else { why };
+    ConfigProblem::at(&node.mark, format!("`permissions.file.{key}`: {why}"))
 }

@@ -81,7 +81,9 @@ impl fmt::Display for ConfigProblem {
         write!(f, ": {}", self.message)?;
         if let (Some(text), Some(column)) = (&self.source_line, self.column) {
             let (shown, indent) = window(text, column as usize);
-            write!(f, "\n  | {shown}\n  | {}^", " ".repeat(indent))?;
+            if !shown.is_empty() {
+                write!(f, "\n  | {shown}\n  | {}^", " ".repeat(indent))?;
+            }
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  hint: {hint}")?;
@@ -126,9 +128,9 @@ fn without_secret(line: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric();
     for (at, separator) in lower.match_indices([':', '=']) {
         let key = lower[..at].trim_end().trim_end_matches(['"', '\'']);
-        let is_secret = SECRET_KEYS.iter().any(|secret| {
-            key.strip_suffix(secret).is_some_and(|before| !before.ends_with(is_word))
-        });
+        let is_secret = SECRET_KEYS
+            .iter()
+            .any(|secret| key.strip_suffix(secret).is_some_and(|before| !before.ends_with(is_word)));
         if is_secret {
             return format!("{}{separator} …", &line[..at]);
         }

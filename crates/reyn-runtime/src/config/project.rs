@@ -8,7 +8,7 @@ use super::files::said;
 use super::problem::ConfigProblem;
 
 /// The file that marks a project.
-pub const PROJECT_FILE: &str = "reyn.yaml";
+const PROJECT_FILE: &str = "reyn.yaml";
 
 /// The project that a run belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,14 @@
 //! Keys that people know from elsewhere, and what to write instead.
 
-use super::node::Node;
+use super::node::{Node, Step};
 
 /// A key and the advice for it.
 const RETIRED: [(&str, &str); 12] = [
     ("tool_use.chat", "`tool_use.chat` is retired; remove it"),
-    ("action_retrieval", "`action_retrieval.universal_wrappers_enabled` and its section are retired; remove them"),
+    (
+        "action_retrieval",
+        "`action_retrieval.universal_wrappers_enabled` and its section are retired; remove them",
+    ),
     ("safety.loop.max_tool_calls_per_turn", "it is `safety.loop.max_tool_calls_per_reply`"),
     ("model", "the model that answers is `llm.model`"),
     ("api_base", "the address is `llm.api_base`"),
@@ -22,14 +25,16 @@ const KEY_ADVICE: &str = "keys belong in the environment or in `~/.reyn/secrets.
      `api_key_env` of a model names the variable";
 
 /// The advice for an unknown key with this path, or for a key inside its value.
-pub fn advice(path: &str, node: &Node) -> Option<String> {
-    let path: Vec<&str> = path.split('.').collect();
-    RETIRED.iter().find(|(key, _)| covers(key, &path, node)).map(|(_, advice)| (*advice).to_owned())
+pub(super) fn advice(path: &[Step], node: &Node) -> Option<String> {
+    RETIRED.iter().find(|(key, _)| covers(key, path, node)).map(|(_, advice)| (*advice).to_owned())
 }
 
-fn covers(key: &str, path: &[&str], node: &Node) -> bool {
+fn covers(key: &str, path: &[Step], node: &Node) -> bool {
     let key: Vec<&str> = key.split('.').collect();
     let (Some(start), Some(rest)) = (key.get(..path.len()), key.get(path.len()..)) else { return false };
-    let is_same = start.iter().zip(path).all(|(part, given)| *part == "*" || part == given);
+    let is_same = start.iter().zip(path).all(|(part, given)| match given {
+        Step::Key(given) => *part == "*" || part == given,
+        Step::Index(_) => false,
+    });
     is_same && node.get(rest).is_some()
 }

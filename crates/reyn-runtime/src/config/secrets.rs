@@ -14,7 +14,7 @@ use super::files;
 use super::problem::ConfigProblem;
 
 /// How the file is called in messages.
-pub const SECRETS_FILE: &str = "~/.reyn/secrets.env";
+pub(super) const SECRETS_FILE: &str = "~/.reyn/secrets.env";
 
 /// The variables of the secrets file.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -83,7 +83,8 @@ impl Secrets {
 
 /// Refuses a file of another user; takes the rights of others away and says so.
 fn guard(file: &File) -> Result<Option<String>, ConfigProblem> {
-    let cannot = |error| ConfigProblem::in_file(SECRETS_FILE, format!("cannot read it: {}", files::said(&error)));
+    let cannot =
+        |error| ConfigProblem::in_file(SECRETS_FILE, format!("cannot read it: {}", files::said(&error)));
     let found = file.metadata().map_err(cannot)?;
     if found.uid() != rustix::process::geteuid().as_raw() {
         return Err(ConfigProblem::in_file(SECRETS_FILE, "it belongs to another user")
@@ -93,7 +94,10 @@ fn guard(file: &File) -> Result<Option<String>, ConfigProblem> {
     if mode & 0o077 == 0 {
         return Ok(None);
     }
-    file.set_permissions(Permissions::from_mode(0o600)).map_err(cannot)?;
+    file.set_permissions(Permissions::from_mode(0o600)).map_err(|_| {
+        let message = format!("others can read it (mode {mode:o}), and its mode cannot be changed");
+        ConfigProblem::in_file(SECRETS_FILE, message).hint("set its mode to 600")
+    })?;
     Ok(Some(format!("{SECRETS_FILE} could be read by others (mode {mode:o}); its mode is now 600")))
 }
 
@@ -146,7 +150,7 @@ fn nothing_after(rest: &str) -> Result<(), &'static str> {
 }
 
 /// Whether `name` can name a variable.
-pub fn is_variable(name: &str) -> bool {
+pub(super) fn is_variable(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

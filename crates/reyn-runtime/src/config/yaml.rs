@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use reyn_core::limits::{CONFIG_DEPTH_MAX, CONFIG_PROBLEMS_MAX, CONFIG_VALUES_MAX};
-use serde_saphyr::granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+use serde_saphyr::granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::node::{Mark, Member, Members, Node, NodeValue, Source};
 use super::problem::ConfigProblem;
 
 /// Parses a whole file, whose document is a map or empty.
-pub fn parse_file(source: &Arc<Source>) -> Result<Node, Vec<ConfigProblem>> {
+pub(super) fn parse_file(source: &Arc<Source>) -> Result<Node, Vec<ConfigProblem>> {
     let node = parse_value(source, &source.text, 0)?;
     match node.value {
         NodeValue::Map(_) => Ok(node),
@@ -31,9 +31,14 @@ pub fn parse_file(source: &Arc<Source>) -> Result<Node, Vec<ConfigProblem>> {
 }
 
 /// Parses `text`, the end of `source`'s text that begins `column_offset` characters into its first line.
-pub fn parse_value(source: &Arc<Source>, text: &str, column_offset: u32) -> Result<Node, Vec<ConfigProblem>> {
+pub(super) fn parse_value(
+    source: &Arc<Source>,
+    text: &str,
+    column_offset: u32,
+) -> Result<Node, Vec<ConfigProblem>> {
     let mut builder = Builder { source, column_offset, ..Builder::new(source) };
     let mut options = Options::default();
+    options.set_emit_comments(false);
     options.flow_nesting_limit = CONFIG_DEPTH_MAX;
     options.block_nesting_limit = CONFIG_DEPTH_MAX;
     for event in Parser::new_from_str_with_options(text, options) {
@@ -52,7 +57,7 @@ pub fn parse_value(source: &Arc<Source>, text: &str, column_offset: u32) -> Resu
 }
 
 /// The value of a plain scalar in the core schema. Numbers that are not finite stay text.
-pub fn resolve(text: &str) -> NodeValue {
+pub(super) fn resolve(text: &str) -> NodeValue {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return NodeValue::Null,
         "true" | "True" | "TRUE" => return NodeValue::Bool(true),
@@ -167,6 +172,7 @@ impl<'a> Builder<'a> {
             Event::UnresolvedAlias(name) => {
                 problem(&mark, &format!("the alias `*{name}` has no anchor before it"), "write the value out")
             }
+            _ => problem(&mark, "this part of YAML is not supported", "write it in another way"),
         }
     }
 
@@ -266,6 +272,10 @@ impl<'a> Builder<'a> {
         let mark = self.mark(error.marker().line(), error.marker().col());
         let line = mark.source.line(mark.line);
         let indent: String = line.chars().take_while(|c| c.is_whitespace()).collect();
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            let message = format!("nested deeper than {CONFIG_DEPTH_MAX} levels");
+            return Box::new(ConfigProblem::at(&mark, message).hint("no setting needs that"));
+        }
         let problem = ConfigProblem::at(&mark, format!("not valid YAML: {}", error.info()));
         Box::new(if indent.contains('\t') {
             problem.hint("indent with spaces; YAML does not take tabs")

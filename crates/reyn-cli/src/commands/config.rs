@@ -1,0 +1,60 @@
+//! `reyn config`: checks and shows the configuration.
+
+use reyn_runtime::config::{check, render_problems, schema};
+use serde_json::json;
+
+use crate::args::ConfigCommand;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::wiring::{self, Project};
+
+/// Checks, shows, or prints the schema, which works while a file is wrong.
+pub(crate) fn run(command: &ConfigCommand) -> Result<Exit, Failure> {
+    match command {
+        ConfigCommand::Schema => {
+            output::result_line(&schema());
+            Ok(Exit::Done)
+        }
+        ConfigCommand::Show { origin, json } => {
+            let project = Project::load()?;
+            if *json {
+                output::json(&json!({
+                    "settings": project.config.settings,
+                    "root": project.root(),
+                    "notices": project.config.notices,
+                }));
+            } else {
+                project.tell_notices();
+                output::result(&project.config.show(*origin));
+            }
+            Ok(Exit::Done)
+        }
+        ConfigCommand::Check(args) => check_all(args.json),
+    }
+}
+
+fn check_all(as_json: bool) -> Result<Exit, Failure> {
+    let registry = reyn_tools::builtin();
+    let known: Vec<&str> = registry.specs().map(|spec| spec.name).collect();
+    let report = check(&wiring::inputs()?, &known);
+    let exit = if report.problems.is_empty() { Exit::Done } else { Exit::Usage };
+    if as_json {
+        output::json(&json!({
+            "status": if exit == Exit::Done { "ok" } else { "error" },
+            "exit_code": exit.code(),
+            "problems": report.problems,
+            "warnings": report.warnings,
+            "notices": report.notices,
+        }));
+        return Ok(exit);
+    }
+    for notice in report.notices.iter().chain(&report.warnings) {
+        output::note(&format!("reyn: {notice}"));
+    }
+    if report.problems.is_empty() {
+        output::result_line("the configuration is right");
+    } else {
+        output::result_line(render_problems(&report.problems).trim_end());
+    }
+    Ok(exit)
+}

@@ -1,0 +1,195 @@
+//! `reyn events`: prints the audit trail, oldest first.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
+use reyn_core::audit::KINDS;
+use reyn_core::text::nearest;
+use serde_json::Value;
+
+use crate::args::EventsArgs;
+use crate::exit::{Exit, Failure};
+use crate::output;
+
+/// Folders deep that are looked into.
+const DEPTH_MAX: usize = 12;
+/// Longest line that is read, in bytes.
+const LINE_BYTES_MAX: u64 = 4 << 20;
+
+/// What is printed.
+struct Filter<'a> {
+    args: &'a EventsArgs,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+/// Prints what fits. A line that is no event is counted and said at the end.
+pub(crate) fn run(args: &EventsArgs, root: &Path, now: Timestamp) -> Result<Exit, Failure> {
+    for kind in args.kind.iter().chain(&args.skip) {
+        if !KINDS.contains(&kind.as_str()) {
+            let near = nearest(kind, KINDS);
+            let hint = near.first().map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+            return Err(Failure::usage("usage", format!("no event is of the kind `{kind}`{hint}")));
+        }
+    }
+    let filter = Filter {
+        args,
+        since: args.since.as_deref().map(|text| point(text, now)).transpose()?,
+        until: args.until.as_deref().map(|text| point(text, now)).transpose()?,
+    };
+    let path = args.path.clone().unwrap_or_else(|| root.join(".reyn/events"));
+    let mut bad_lines = 0;
+    for file in files(&path)? {
+        bad_lines += print_file(&file, &filter)?;
+    }
+    if bad_lines > 0 {
+        output::note(&format!("reyn: {bad_lines} lines are no events and were left out"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Event files below a path, oldest first: their names begin with their time.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let fail = |path: &Path, error: &std::io::Error| {
+        Failure::failed("io", format!("cannot read `{}`: {error}", path.display()))
+    };
+    if !path.exists() {
+        return Err(Failure::failed(
+            "not_found",
+            format!("there are no events at `{}`; `reyn ask` writes some", path.display()),
+        ));
+    }
+    let mut found = vec![];
+    let mut folders = vec![(path.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(|error| fail(&folder, &error))? {
+            let entry = entry.map_err(|error| fail(&folder, &error))?;
+            let kind = entry.file_type().map_err(|error| fail(&entry.path(), &error))?;
+            let path = entry.path();
+            if kind.is_dir() && depth < DEPTH_MAX {
+                folders.push((path, depth + 1));
+            } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort_by_key(|path| path.file_name().map(std::ffi::OsStr::to_owned));
+    Ok(found)
+}
+
+fn print_file(path: &Path, filter: &Filter<'_>) -> Result<u64, Failure> {
+    let fail = |error: std::io::Error| Failure::failed("io", format!("cannot read `{}`: {error}", path.display()));
+    let mut reader = BufReader::new(std::fs::File::open(path).map_err(fail)?);
+    let mut bad_lines = 0;
+    loop {
+        let mut line = vec![];
+        let taken = std::io::Read::by_ref(&mut reader)
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut line)
+            .map_err(fail)?;
+        if taken == 0 {
+            return Ok(bad_lines);
+        }
+        match serde_json::from_slice::<Value>(&line) {
+            Ok(event) if event["type"].is_string() => {
+                if filter.fits(&event) {
+                    output::result_line(&if filter.args.json { event.to_string() } else { in_words(&event) });
+                }
+            }
+            Ok(_) | Err(_) => bad_lines += 1,
+        }
+    }
+}
+
+impl Filter<'_> {
+    fn fits(&self, event: &Value) -> bool {
+        let kind = event["type"].as_str().unwrap_or_default();
+        let is_wanted = self.args.kind.is_empty() || self.args.kind.iter().any(|wanted| wanted == kind);
+        let is_skipped = self.args.skip.iter().any(|skipped| skipped == kind);
+        let session = self.args.session.as_deref();
+        let time = event["timestamp"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
+        let is_late = self.since.is_none_or(|since| time.is_some_and(|time| time >= since));
+        let is_early = self.until.is_none_or(|until| time.is_some_and(|time| time <= until));
+        is_wanted
+            && !is_skipped
+            && session.is_none_or(|id| event["data"]["run_id"].as_str() == Some(id))
+            && is_late
+            && is_early
+    }
+}
+
+/// One line a person can read: when, what, and the facts that are not the same on every line.
+fn in_words(event: &Value) -> String {
+    let time = event["timestamp"].as_str().and_then(|text| text.parse::<Timestamp>().ok()).map_or_else(
+        || event["timestamp"].to_string(),
+        |time| time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+    );
+    let kind = event["type"].as_str().unwrap_or_default();
+    let hidden = ["agent_id", "run_id", "emitter", "audit_seq"];
+    let facts: Vec<String> = event["data"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(key, _)| !hidden.contains(&key.as_str()))
+        .map(|(key, value)| match value {
+            Value::String(text) => format!("{key}={}", output::for_terminal(text).replace('\n', " ")),
+            other => format!("{key}={}", output::for_terminal(&other.to_string())),
+        })
+        .collect();
+    format!("{time}  {kind:<26}  {}", facts.join("  "))
+}
+
+/// A point in time: written out, a date, or an age.
+fn point(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    if let Ok(date) = text.parse::<civil::Date>()
+        && let Ok(zoned) = date.to_zoned(TimeZone::system())
+    {
+        return Ok(zoned.timestamp());
+    }
+    age(text).and_then(|age| now.checked_sub(age).ok()).ok_or_else(|| {
+        Failure::usage(
+            "usage",
+            format!("`{text}` is no point in time; write `2026-01-02T03:04:05Z`, `2026-01-02`, `30m`, `2h` or `7d`"),
+        )
+    })
+}
+
+fn age(text: &str) -> Option<SignedDuration> {
+    let unit_at = text.len().checked_sub(1).filter(|at| text.is_char_boundary(*at))?;
+    let number: i64 = text[..unit_at].parse().ok().filter(|number| *number >= 0)?;
+    let seconds = match &text[unit_at..] {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return None,
+    };
+    number.checked_mul(seconds).map(SignedDuration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_in_time_are_written_in_three_ways() {
+        let now: Timestamp = "2026-01-10T00:00:00Z".parse().unwrap();
+        for (text, expected) in [
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+            ("30m", "2026-01-09T23:30:00Z"),
+            ("7d", "2026-01-03T00:00:00Z"),
+        ] {
+            assert_eq!(point(text, now).unwrap(), expected.parse().unwrap(), "{text}");
+        }
+        for text in ["", "x", "-1h", "7w", "日"] {
+            assert!(point(text, now).is_err(), "{text}");
+        }
+    }
+}

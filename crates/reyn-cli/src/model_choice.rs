@@ -1,0 +1,158 @@
+//! Which model answers, and why: a configured class, a provider whose key is in the environment, a server on
+//! this machine, or the local model — in this order.
+
+use std::sync::Arc;
+
+use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec};
+use reyn_core::text::alternatives;
+use reyn_core::tool_use::Framing;
+use reyn_llm::{
+    ApiKey, ChatModel, Endpoint, LlmTimeouts, OpenAiChat, Provider, Providers, Recording, Retrying, find_local_server,
+};
+
+use crate::exit::Failure;
+use crate::local_model;
+use crate::wiring::Project;
+
+/// A model, and the sentence that says why it is this one.
+pub(crate) struct Choice {
+    /// Who answers.
+    pub model: Arc<dyn ChatModel>,
+    /// Why, for the first line.
+    pub why: String,
+}
+
+/// Class names that a provider's suggestions cover without configuration.
+const STANDARD_CLASSES: [&str; 3] = ["light", "standard", "strong"];
+
+/// Chooses. `asked` is `--model`.
+pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool) -> Result<Choice, Failure> {
+    let llm = &project.config.settings.llm;
+    let is_suggested = |name: &str| STANDARD_CLASSES.contains(&name) && !llm.models.contains_key(name);
+    let configured = asked.or_else(|| llm.default_class());
+    if let Some(name) = configured.filter(|name| !is_suggested(name)) {
+        let spec = llm.resolve(name).map_err(|error| unresolved(&error))?;
+        let why = match (asked, project.config.origin("llm.model")) {
+            (Some(_), _) => "`--model`".to_owned(),
+            (None, Some(origin)) => format!("`llm.model` in {origin}"),
+            (None, None) => format!("class `{name}` of `llm.models`"),
+        };
+        return configured_model(project, spec, why, may_ask).await;
+    }
+    let class = configured.unwrap_or("standard");
+    let providers = providers(project)?;
+    let read = |name: &str| project.config.variable(name).filter(|key| !key.trim().is_empty()).map(str::to_owned);
+    if let Some((provider, key_name)) = providers.first_with_key(&read)
+        && let Some(model) = provider.models.class(class)
+    {
+        let spec = ModelSpec {
+            provider: provider.name.clone(),
+            model: model.to_owned(),
+            options: ModelOptions { extra_body: provider.extra_body.clone(), ..ModelOptions::default() },
+        };
+        let why = format!("`{key_name}` is set and nothing is configured");
+        return server_model(project, &providers, spec, why);
+    }
+    if let Some(server) = find_local_server(&providers).await {
+        let options = ModelOptions { api_base: Some(server.api_base.clone()), ..ModelOptions::default() };
+        let spec = ModelSpec { provider: server.provider, model: server.model, options };
+        let why = format!("a server answers at {} and nothing is configured", server.api_base);
+        return server_model(project, &providers, spec, why);
+    }
+    let why = "no key, no server, nothing configured".to_owned();
+    local_model::open(project, None, why, may_ask).await
+}
+
+async fn configured_model(project: &Project, spec: ModelSpec, why: String, may_ask: bool) -> Result<Choice, Failure> {
+    if spec.provider == local_model::PROVIDER && spec.options.api_base.is_none() {
+        return local_model::open(project, Some(&spec.model), why, may_ask).await;
+    }
+    server_model(project, &providers(project)?, spec, why)
+}
+
+/// The bundled providers, or the operator's own list in `~/.reyn/providers.toml`.
+fn providers(project: &Project) -> Result<Providers, Failure> {
+    let own = project.config.home.as_ref().map(|home| home.join(".reyn/providers.toml"));
+    match own.map(|path| (std::fs::read_to_string(&path), path)) {
+        Some((Ok(text), path)) => Providers::parse(&text)
+            .map_err(|error| Failure::usage("config", format!("`{}`: {error}", path.display()))),
+        Some((Err(error), path)) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::usage("config", format!("cannot read `{}`: {error}", path.display())))
+        }
+        Some((Err(_), _)) | None => Ok(Providers::bundled()),
+    }
+}
+
+fn server_model(project: &Project, providers: &Providers, spec: ModelSpec, why: String) -> Result<Choice, Failure> {
+    let provider = providers.provider(&spec.provider);
+    let api_base = match (&spec.options.api_base, provider) {
+        (Some(api_base), _) => api_base.clone(),
+        (None, Some(provider)) => provider.api_base.clone(),
+        (None, None) => return Err(unknown_provider(&spec, providers)),
+    };
+    let key = key(project, &spec, provider)?;
+    let endpoint = Endpoint {
+        provider: spec.provider,
+        model: spec.model,
+        api_base,
+        key,
+        framing: Framing { format: spec.options.tool_format.unwrap_or_default() },
+        options: spec.options,
+        timeouts: LlmTimeouts::from(&project.config.settings.safety.timeout),
+    };
+    let model = Retrying::new(OpenAiChat::new(endpoint));
+    let record = project.config.variable("REYN_RECORD").filter(|value| !matches!(*value, "" | "0"));
+    let model: Arc<dyn ChatModel> = match record {
+        Some(_) => Arc::new(Recording::new(model, project.state().join("replay.jsonl"))),
+        None => Arc::new(model),
+    };
+    Ok(Choice { model, why })
+}
+
+/// The key of a model's server. A provider that needs one and has none is an error before anything is sent.
+fn key(project: &Project, spec: &ModelSpec, provider: Option<&Provider>) -> Result<Option<ApiKey>, Failure> {
+    let names: Vec<&str> = match (&spec.options.api_key_env, provider) {
+        (Some(name), _) => vec![name.as_str()],
+        (None, Some(provider)) => provider.key_env.iter().map(String::as_str).collect(),
+        (None, None) => vec![],
+    };
+    let found = names.iter().find_map(|name| ApiKey::new(project.config.variable(name)?));
+    let needs_key =
+        spec.options.api_key_env.is_some() || (spec.options.api_base.is_none() && !names.is_empty());
+    if found.is_none() && needs_key {
+        let message = format!(
+            "`{}` needs a key: set {} in the environment or in `~/.reyn/secrets.env`",
+            spec.name(),
+            alternatives(&names)
+        );
+        return Err(Failure::usage("no_key", message));
+    }
+    Ok(found)
+}
+
+fn unknown_provider(spec: &ModelSpec, providers: &Providers) -> Failure {
+    let names: Vec<&str> = providers.all().iter().map(|provider| provider.name.as_str()).collect();
+    let near = reyn_core::text::nearest(&spec.provider, names.iter().copied());
+    let hint = if near.is_empty() {
+        "give the model an `api_base`".to_owned()
+    } else {
+        format!("did you mean {}? Otherwise give the model an `api_base`", alternatives(&near))
+    };
+    Failure::usage("unknown_provider", format!("`{}` is no provider; {hint}", spec.provider))
+}
+
+fn unresolved(error: &ModelClassError) -> Failure {
+    let message = match error {
+        ModelClassError::Unknown { name, suggestions, known } => {
+            let hint = match (suggestions.is_empty(), known.is_empty()) {
+                (false, _) => format!("did you mean {}?", alternatives(suggestions)),
+                (true, false) => format!("the classes are {}", alternatives(known)),
+                (true, true) => "write `provider/model`, or define the class under `llm.models`".to_owned(),
+            };
+            format!("`{name}` is neither a model class nor `provider/model`; {hint}")
+        }
+        ModelClassError::Cycle { path } => format!("model classes go in a circle: {}", path.join(" -> ")),
+        ModelClassError::NoModel { class } => format!("the model class `{class}` has neither `model` nor `extends`"),
+    };
+    Failure::usage("unknown_model", message)
+}

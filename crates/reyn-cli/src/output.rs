@@ -1,0 +1,92 @@
+//! Writing to the person's terminal or to a pipe.
+//!
+//! Invariant: standard output holds results alone; everything else goes to standard error.
+
+use std::io::{IsTerminal, Write};
+
+use serde_json::Value;
+
+/// Prints a result. A reader that went away is no error of ours.
+pub(crate) fn result(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}
+
+/// Prints a result and a newline.
+pub(crate) fn result_line(text: &str) {
+    result(&format!("{text}\n"));
+}
+
+/// Prints one JSON object on one line.
+pub(crate) fn json(value: &Value) {
+    result_line(&value.to_string());
+}
+
+/// Says something about the run.
+pub(crate) fn note(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "{text}");
+}
+
+/// Says something without ending the line.
+pub(crate) fn note_part(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = write!(err, "{text}");
+    let _ = err.flush();
+}
+
+/// Whether colours may be used on standard error.
+pub(crate) fn has_colours() -> bool {
+    let is_wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    is_wanted && std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// `text` in grey where colours may be used.
+pub(crate) fn dim(text: &str) -> String {
+    if has_colours() { format!("\x1b[2m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+/// `text` in bold where colours may be used.
+pub(crate) fn bold(text: &str) -> String {
+    if has_colours() { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+/// Text of a model or a file as a terminal may be shown it: without control characters, which could move
+/// the cursor, forge a prompt or write to the clipboard.
+pub(crate) fn for_terminal(text: &str) -> String {
+    text.chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_control(*c)))
+        .collect()
+}
+
+const fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A size as people say it.
+pub(crate) fn size(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+    let number = bytes as f64;
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{:.1} kB", number / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", number / 1e6),
+        _ => format!("{:.2} GB", number / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_do_not_reach_a_terminal() {
+        assert_eq!(for_terminal("a\x1b[2Jb\x07\u{9b}c\u{202e}d\n\t日本"), "a[2Jbcd\n\t日本");
+    }
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!([size(0), size(999), size(1_500), size(491_400_064)], ["0 B", "999 B", "1.5 kB", "491.4 MB"]);
+    }
+}

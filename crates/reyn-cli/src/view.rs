@@ -1,0 +1,233 @@
+//! What a person or a program sees of a turn.
+
+use std::io::IsTerminal;
+
+use reyn_core::conversation::{Ending, Limit};
+use reyn_core::text::excerpt;
+use reyn_core::tool::{Args, Outcome, ToolCall};
+use reyn_runtime::{SessionEvent, TurnReport};
+use serde_json::{Value, json};
+
+use crate::commands::ask::report_json;
+use crate::exit::Exit;
+use crate::output;
+
+/// In which form a turn is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ViewMode {
+    /// Words: the answer on standard output, everything else beside it.
+    Text {
+        /// Whether somebody watches the answer being written.
+        is_terminal: bool,
+    },
+    /// One object at the end.
+    Json,
+    /// One object an event.
+    StreamJson,
+}
+
+/// Shows a turn while it runs.
+pub(crate) struct View<'a> {
+    mode: ViewMode,
+    session: String,
+    model: &'a str,
+    why: &'a str,
+    /// Whether the text of the current round was shown while it was written.
+    is_streamed: bool,
+    is_line_open: bool,
+    has_progress: bool,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(mode: ViewMode, session: &str, model: &'a str, why: &'a str) -> View<'a> {
+        let session = session.to_owned();
+        View { mode, session, model, why, is_streamed: false, is_line_open: false, has_progress: false }
+    }
+
+    /// Says who answers and why.
+    pub(crate) fn begin(&self) {
+        match self.mode {
+            ViewMode::Json => {}
+            ViewMode::StreamJson => output::json(
+                &json!({"type": "session", "session": self.session, "model": self.model, "why": self.why}),
+            ),
+            ViewMode::Text { .. } => {
+                output::note(&output::dim(&format!("{} ({}) · session {}", self.model, self.why, self.session)));
+            }
+        }
+    }
+
+    /// Shows an event.
+    pub(crate) fn on_event(&mut self, event: &SessionEvent<'_>) {
+        match self.mode {
+            ViewMode::Json => {}
+            ViewMode::StreamJson => output::json(&event_json(event)),
+            ViewMode::Text { is_terminal } => self.show(event, is_terminal),
+        }
+    }
+
+    fn show(&mut self, event: &SessionEvent<'_>, is_terminal: bool) {
+        match event {
+            SessionEvent::Progress(text) => return self.show_progress(text),
+            SessionEvent::Delta(text) if is_terminal => {
+                self.clear_progress();
+                output::result(&output::for_terminal(text));
+                self.is_streamed = true;
+                self.is_line_open = !text.ends_with('\n');
+                return;
+            }
+            SessionEvent::Delta(_)
+            | SessionEvent::Retry { .. }
+            | SessionEvent::ToolStarted(_)
+            | SessionEvent::ToolFinished(..) => self.clear_progress(),
+        }
+        let line = match event {
+            SessionEvent::Delta(_) | SessionEvent::Progress(_) => return,
+            SessionEvent::Retry { attempt, error, wait } => {
+                self.is_streamed = false;
+                format!("attempt {attempt} failed: {error}; again in {:.1} s", wait.as_secs_f64())
+            }
+            SessionEvent::ToolStarted(call) => {
+                self.is_streamed = false;
+                format!("· {} {}", call.name, target(call))
+            }
+            SessionEvent::ToolFinished(_, outcome) => format!("  {}", outcome_line(outcome)),
+        };
+        self.end_line();
+        output::note(&output::dim(&output::for_terminal(&line)));
+    }
+
+    fn show_progress(&mut self, text: &str) {
+        if std::io::stderr().is_terminal() {
+            self.end_line();
+            output::note_part(&format!("\r\x1b[K{}", output::dim(&output::for_terminal(text))));
+            self.has_progress = true;
+        }
+    }
+
+    fn clear_progress(&mut self) {
+        if std::mem::take(&mut self.has_progress) {
+            output::note_part("\r\x1b[K");
+        }
+    }
+
+    fn end_line(&mut self) {
+        if std::mem::take(&mut self.is_line_open) {
+            output::result("\n");
+        }
+    }
+
+    /// Shows how the turn went.
+    pub(crate) fn end(&mut self, report: &TurnReport, exit: Exit) {
+        match self.mode {
+            ViewMode::Json => output::json(&report_json(report, &self.session, self.model, exit)),
+            ViewMode::StreamJson => {
+                let mut result = report_json(report, &self.session, self.model, exit);
+                result["type"] = json!("result");
+                output::json(&result);
+            }
+            ViewMode::Text { is_terminal } => self.end_in_words(report, is_terminal),
+        }
+    }
+
+    fn end_in_words(&mut self, report: &TurnReport, is_terminal: bool) {
+        self.clear_progress();
+        if !self.is_streamed && !report.answer.is_empty() {
+            self.end_line();
+            let answer = report.answer.trim_end();
+            output::result_line(&if is_terminal { output::for_terminal(answer) } else { answer.to_owned() });
+        }
+        self.end_line();
+        if let Some(line) = ending_line(report, &self.session) {
+            output::note(&format!("reyn: {line}"));
+        }
+        for call in &report.calls {
+            if let Outcome::Error(error) = &call.outcome
+                && error.wants_person
+            {
+                let hint = error.hint.as_deref().unwrap_or_default();
+                output::note(&output::for_terminal(&format!("reyn: refused: {}; {hint}", error.message)));
+            }
+        }
+    }
+}
+
+/// What a person must know about a turn that did not simply end with an answer.
+fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
+    match &report.ending {
+        Ending::Answered => None,
+        Ending::Limited { limit: Limit::MaxIterations } => Some(format!(
+            "stopped after {} model calls; `--max-iterations` or `safety.loop.max_router_iterations` allows more, \
+             and `reyn ask --session {session} \"go on\"` goes on",
+            report.rounds
+        )),
+        Ending::Limited { limit: Limit::IdenticalFailures } => {
+            Some("stopped: the same call failed again and again".to_owned())
+        }
+        Ending::Empty => Some("the model gave an empty reply twice; ask again, or try another model".to_owned()),
+        Ending::Failed { message } => Some(message.clone()),
+        Ending::Cancelled | Ending::Interrupted => {
+            Some(format!("interrupted; `reyn ask --session {session} \"go on\"` goes on"))
+        }
+    }
+}
+
+fn event_json(event: &SessionEvent<'_>) -> Value {
+    match event {
+        SessionEvent::Delta(text) => json!({"type": "delta", "text": text}),
+        SessionEvent::Retry { attempt, error, wait } => json!({
+            "type": "retry", "attempt": attempt, "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+            "error": {"kind": error.kind.name(), "message": error.message},
+        }),
+        SessionEvent::Progress(text) => json!({"type": "progress", "text": text}),
+        SessionEvent::ToolStarted(call) => json!({
+            "type": "tool_started", "call_id": call.id, "tool": call.name,
+            "args": reyn_core::audit::redacted(&call.args),
+        }),
+        SessionEvent::ToolFinished(call, outcome) => {
+            let mut value = json!({"type": "tool_finished", "call_id": call.id, "tool": call.name});
+            match outcome {
+                Outcome::Ok(output) => {
+                    value["status"] = json!("ok");
+                    value["result_bytes"] = json!(output.body.len());
+                }
+                Outcome::Error(error) => {
+                    value["status"] = json!("error");
+                    value["error"] = json!({"kind": error.kind.name(), "message": error.message, "hint": error.hint});
+                }
+            }
+            value
+        }
+    }
+}
+
+/// What a call is about: its first text argument, short.
+fn target(call: &ToolCall) -> String {
+    match &call.args {
+        Args::Object(map) => {
+            let first = map.values().find_map(Value::as_str).unwrap_or_default();
+            excerpt(&first.replace('\n', " "), 80)
+        }
+        Args::Malformed { .. } => "(unreadable arguments)".to_owned(),
+    }
+}
+
+fn outcome_line(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Ok(output) => {
+            let facts: Vec<String> = output
+                .fields
+                .iter()
+                .filter(|(key, _)| *key != "path")
+                .map(|(key, value)| match value {
+                    Value::String(text) => format!("{key} {text}"),
+                    other => format!("{key} {other}"),
+                })
+                .collect();
+            let size = (!output.body.is_empty()).then(|| output::size(output.body.len() as u64));
+            let parts: Vec<String> = size.into_iter().chain(facts).collect();
+            if parts.is_empty() { "done".to_owned() } else { parts.join(", ") }
+        }
+        Outcome::Error(error) => format!("{}: {}", error.kind.name(), excerpt(&error.message, 200)),
+    }
+}

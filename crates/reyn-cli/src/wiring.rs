@@ -1,0 +1,186 @@
+//! Builds everything from the process' surroundings: the only place that reads them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use reyn_core::capability::{
+    AgentLayer, Effective, Narrowing, NarrowingOrigin, ProfileLayer, SandboxLayer, compose_resolved, effective,
+};
+use reyn_core::permission::Grants;
+use reyn_core::prompt::Environment;
+use reyn_core::text::{alternatives, nearest};
+use reyn_core::tool::Category;
+use reyn_runtime::config::{Config, ConfigInputs, Places, ProfileError, load, parse_allow, render_problems};
+use reyn_tools::workspace::Workspace;
+use reyn_tools::{Context, Registry};
+use serde_json::json;
+
+use crate::exit::Failure;
+use crate::output;
+
+/// `REYN_…` variables that are no configuration.
+const OTHER_VARIABLES: [&str; 2] = ["REYN_RECORD", "REYN_CACHE_DIR"];
+
+/// The project that the command runs in.
+pub(crate) struct Project {
+    /// What is configured.
+    pub config: Config,
+    working_dir: PathBuf,
+}
+
+/// Where and as whom the process runs.
+pub(crate) fn inputs() -> Result<ConfigInputs, Failure> {
+    let working_dir = std::env::current_dir()
+        .map_err(|error| Failure::failed("io", format!("cannot tell the working folder: {error}")))?;
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    Ok(ConfigInputs {
+        working_dir,
+        home: home(),
+        environment,
+        ignored_variables: OTHER_VARIABLES.to_vec(),
+        overrides: vec![],
+    })
+}
+
+/// The person's home folder.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// Where fetched files are kept: `REYN_CACHE_DIR`, else `reyn` in the user's cache folder.
+pub(crate) fn cache_folder() -> Result<PathBuf, Failure> {
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    named("REYN_CACHE_DIR")
+        .or_else(|| named("XDG_CACHE_HOME").map(|cache| cache.join("reyn")))
+        .or_else(|| home().map(|home| home.join(".cache/reyn")))
+        .ok_or_else(|| Failure::failed("io", "there is no cache folder; set `REYN_CACHE_DIR` to one"))
+}
+
+impl Project {
+    /// Finds the project and loads its configuration.
+    pub(crate) fn load() -> Result<Self, Failure> {
+        let inputs = inputs()?;
+        let config = load(&inputs).map_err(|problems| {
+            let details = json!({ "problems": problems });
+            Failure::usage("config", format!("the configuration is wrong\n{}", render_problems(&problems)))
+                .with(details)
+        })?;
+        Ok(Self { config, working_dir: inputs.working_dir })
+    }
+
+    /// The project's folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.config.root
+    }
+
+    /// The runtime's own folder in the project.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.root().join(".reyn")
+    }
+
+    /// Says what the person should know about the configuration.
+    pub(crate) fn tell_notices(&self) {
+        for notice in &self.config.notices {
+            output::note(&format!("reyn: {notice}"));
+        }
+    }
+
+    /// What a run may do: the configuration, the command line's grants, and its narrowings.
+    pub(crate) fn authority(
+        &self,
+        allow: &[String],
+        exclude_tools: &[String],
+        profile: Option<&str>,
+        exclude_categories: &[String],
+    ) -> Result<Effective, Failure> {
+        let agent = AgentLayer {
+            zones: self.config.zones(),
+            files: self.config.file_policy.clone(),
+            grants: self.grants(allow)?,
+            ..AgentLayer::default()
+        };
+        let mut terms = vec![];
+        if let Some(name) = profile {
+            terms.push(self.profile(name)?);
+        }
+        if !exclude_tools.is_empty() || !exclude_categories.is_empty() {
+            terms.push(excluded(exclude_tools, exclude_categories)?);
+        }
+        Ok(effective(agent, SandboxLayer, ProfileLayer::default(), compose_resolved(terms)))
+    }
+
+    fn grants(&self, allow: &[String]) -> Result<Grants, Failure> {
+        let places = Places { base: &self.working_dir, home: self.config.home.as_deref() };
+        parse_allow(allow, places).map_err(|error| Failure::usage("usage", error.to_string()))
+    }
+
+    fn profile(&self, name: &str) -> Result<Narrowing, Failure> {
+        let registry = reyn_tools::builtin();
+        let known: Vec<&str> = registry.specs().map(|spec| spec.name).collect();
+        let loaded = self.config.profiles().load(name, &known).map_err(|error: ProfileError| {
+            Failure::usage("profile", error.to_string())
+        })?;
+        for warning in &loaded.warnings {
+            output::note(&format!("reyn: {warning}"));
+        }
+        Ok(loaded.profile.resolve(NarrowingOrigin::session(name)))
+    }
+
+    /// What tools may use.
+    pub(crate) fn context(&self) -> Result<Arc<Context>, Failure> {
+        let workspace = Workspace::open(self.root(), self.config.home.clone()).map_err(|error| {
+            Failure::failed("io", format!("cannot open the workspace `{}`: {error}", self.root().display()))
+        })?;
+        Ok(Arc::new(Context::new(workspace)))
+    }
+
+    /// What the model is told about where it runs.
+    pub(crate) fn environment(&self, is_interactive: bool) -> Environment {
+        let today: Zoned = Timestamp::now().to_zoned(TimeZone::system());
+        Environment {
+            workspace: self.root().display().to_string(),
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            date: today.strftime("%Y-%m-%d").to_string(),
+            is_interactive,
+        }
+    }
+}
+
+/// The narrowing of `--exclude-tools` and `--exclude-categories`. A name that nothing has is an error: it
+/// would be a restriction that does not restrict.
+fn excluded(tools: &[String], categories: &[String]) -> Result<Narrowing, Failure> {
+    let registry: Registry = reyn_tools::builtin();
+    for name in tools {
+        if !registry.specs().any(|spec| spec.name == name) {
+            let near = nearest(name, registry.specs().map(|spec| spec.name));
+            let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", alternatives(&near)) };
+            return Err(Failure::usage("usage", format!("`--exclude-tools`: no tool is named `{name}`{hint}")));
+        }
+    }
+    let mut hidden = vec![];
+    for name in categories {
+        let category = Category::ALL.into_iter().find(|category| category.name() == name).ok_or_else(|| {
+            let names = Category::ALL.map(Category::name);
+            let message = format!("`--exclude-categories`: no category is named `{name}`; there is {}", alternatives(&names));
+            Failure::usage("usage", message)
+        })?;
+        hidden.push(category);
+    }
+    Ok(Narrowing {
+        tool_deny: tools.to_vec(),
+        excluded_categories: hidden,
+        ..Narrowing::inert(NarrowingOrigin::exclude_tools())
+    })
+}
+
+/// A random token of `bytes` bytes, in hexadecimal.
+pub(crate) fn token(bytes: usize) -> Result<String, Failure> {
+    let mut random = vec![0_u8; bytes];
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::failed("io", format!("the system gives no random bytes: {error}")))?;
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,88 @@
+//! The layers of the configuration, low to high.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::environment::{self, Override};
+use super::files;
+use super::merge::{merge, nest};
+use super::node::{Mark, Members, Node, NodeValue, Source, SourceKind};
+use super::problem::ConfigProblem;
+use super::project::Project;
+use super::yaml;
+
+/// The layers that are there, and what is wrong with the others.
+pub(super) struct Layers {
+    /// Low to high, dotted keys nested.
+    pub present: Vec<Node>,
+    /// What cannot be read as keys and values.
+    pub problems: Vec<ConfigProblem>,
+}
+
+/// The configuration files of a project, low to high, each with its name in messages.
+pub(super) fn files(project: &Project) -> Vec<(PathBuf, String)> {
+    let inside = |name: &str| (project.root.join(name), name.to_owned());
+    let user = project.home.as_deref().filter(|_| !project.is_home()).map(user_file);
+    let own = ["reyn.yaml", "reyn.local.yaml", ".reyn/config.yaml"].map(inside);
+    user.into_iter().chain(own).collect()
+}
+
+fn user_file(home: &Path) -> (PathBuf, String) {
+    (home.join(".reyn/config.yaml"), "~/.reyn/config.yaml".to_owned())
+}
+
+impl Layers {
+    /// Reads every layer; files that do not exist are no layers.
+    pub(super) fn read(
+        project: &Project,
+        environment: &BTreeMap<String, String>,
+        ignored: &[&str],
+        overrides: &[Override],
+    ) -> Self {
+        let mut layers = Self { present: vec![], problems: vec![] };
+        for (path, name) in files(project) {
+            match read_file(&path, &name) {
+                Ok(Some(tree)) => layers.add(tree),
+                Ok(None) => {}
+                Err(problems) => layers.problems.extend(problems),
+            }
+        }
+        let (given, problems) = environment::variables(environment, ignored);
+        layers.problems.extend(problems);
+        for tree in given.into_iter().chain(overrides.iter().map(environment::flag)) {
+            layers.add(tree);
+        }
+        layers
+    }
+
+    fn add(&mut self, tree: Node) {
+        let (tree, problems) = nest(tree);
+        self.problems.extend(problems);
+        self.present.push(tree);
+    }
+
+    /// All layers as one.
+    pub(super) fn merged(self) -> Node {
+        self.present.into_iter().fold(nothing(), |mut base, layer| {
+            merge(&mut base, layer);
+            base
+        })
+    }
+}
+
+/// Reads one file as keys and values; `None` when there is none.
+pub(super) fn read_file(path: &Path, name: &str) -> Result<Option<Node>, Vec<ConfigProblem>> {
+    let Some(text) = files::read_text(path, name).map_err(|problem| vec![problem])? else {
+        return Ok(None);
+    };
+    let source = Arc::new(Source { name: name.to_owned(), kind: SourceKind::File, text });
+    yaml::parse_file(&source).map(Some)
+}
+
+fn nothing() -> Node {
+    let source =
+        Source { name: "configuration".to_owned(), kind: SourceKind::CommandLine, text: String::new() };
+    let mark = Mark { source: Arc::new(source), line: 1, column: 1 };
+    Node::new(mark, NodeValue::Map(Members::new()))
+}

@@ -1,0 +1,288 @@
+//! Configuration on disk: found, read, merged, checked.
+//!
+//! Invariant: nothing here reads the process environment. What is wrong is never skipped: loading gives
+//! settings that are right, or every problem with its file, line and column.
+
+mod checks;
+mod decode;
+mod deserializer;
+mod environment;
+mod expand;
+mod files;
+mod init;
+mod layers;
+mod merge;
+mod node;
+mod permissions;
+mod problem;
+mod profiles;
+mod project;
+mod retired;
+mod secrets;
+mod show;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use reyn_core::limits::CONFIG_PROBLEMS_MAX;
+use reyn_core::permission::{FilePolicy, Zones};
+use reyn_core::settings::Settings;
+
+pub use environment::Override;
+pub use init::{InitError, InitLine, init, make_state_folder};
+pub use permissions::{AllowError, Places, parse_allow};
+pub use problem::{ConfigProblem, render_problems};
+pub use profiles::{LoadResult, Loaded, ProfileError, Profiles};
+pub use project::Project;
+pub use secrets::Secrets;
+pub use show::{CheckReport, check, schema};
+
+use decode::decode;
+use expand::{Variables, expand};
+use layers::Layers;
+use node::{Mark, Node, Step};
+
+/// Everything that the configuration depends on.
+#[derive(Clone, Default)]
+pub struct ConfigInputs {
+    /// Where the run was started.
+    pub working_dir: PathBuf,
+    /// The person's home folder.
+    pub home: Option<PathBuf>,
+    /// The environment of the process.
+    pub environment: BTreeMap<String, String>,
+    /// `REYN_…` variables that are not configuration.
+    pub ignored_variables: Vec<&'static str>,
+    /// What flags of the command line set, the later the stronger.
+    pub overrides: Vec<Override>,
+}
+
+/// The configuration of a run.
+pub struct Config {
+    /// The values.
+    pub settings: Settings,
+    /// The project's folder, without links.
+    pub root: PathBuf,
+    /// The home folder, without links.
+    pub home: Option<PathBuf>,
+    /// `permissions.file` with real paths.
+    pub file_policy: FilePolicy,
+    /// The secrets file.
+    pub secrets: Secrets,
+    /// What the person should know, one line each.
+    pub notices: Vec<String>,
+    environment: BTreeMap<String, String>,
+    tree: Node,
+}
+
+/// Names only: settings can hold secrets.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("root", &self.root)
+            .field("secrets", &self.secrets)
+            .field("notices", &self.notices)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// A variable of the environment, else of the secrets file.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str).or_else(|| self.secrets.get(name))
+    }
+
+    /// Where the value of a dotted key was given, as in `reyn.yaml:3`; `None` for a default.
+    #[must_use]
+    pub fn origin(&self, key: &str) -> Option<String> {
+        let path: Vec<&str> = key.split('.').collect();
+        self.tree.get(&path).map(|node| node.mark.origin())
+    }
+
+    /// The workspace, with the secrets file sealed.
+    #[must_use]
+    pub fn zones(&self) -> Zones {
+        let sealed = self.home.as_deref().map(|home| {
+            let path = home.join(".reyn/secrets.env");
+            files::real_path(&path).unwrap_or(path)
+        });
+        Zones::new(self.root.clone(), sealed.into_iter().collect())
+    }
+
+    /// Where the relative paths of the configuration start.
+    #[must_use]
+    pub fn places(&self) -> Places<'_> {
+        Places { base: &self.root, home: self.home.as_deref() }
+    }
+
+    /// The capability profiles of the project.
+    #[must_use]
+    pub fn profiles(&self) -> Profiles {
+        Profiles::new(&self.root)
+    }
+}
+
+/// Loads the configuration: defaults < `~/.reyn/config.yaml` < `reyn.yaml` < `reyn.local.yaml` <
+/// `.reyn/config.yaml` < `REYN_…` variables < flags.
+///
+/// # Errors
+/// With every problem found, at most [`CONFIG_PROBLEMS_MAX`], in the order of the layers.
+pub fn load(inputs: &ConfigInputs) -> Result<Config, Vec<ConfigProblem>> {
+    let attempt = attempt(inputs).map_err(|problem| vec![problem])?;
+    let problems = in_order(attempt.problems, &attempt.project);
+    let Some(Effective { settings, file_policy, tree }) = attempt.effective.filter(|_| problems.is_empty())
+    else {
+        return Err(problems);
+    };
+    let Project { root, home, notices: _ } = attempt.project;
+    Ok(Config {
+        settings,
+        root,
+        home,
+        file_policy,
+        secrets: attempt.secrets,
+        notices: attempt.notices,
+        environment: inputs.environment.clone(),
+        tree,
+    })
+}
+
+/// What loading came to.
+struct Attempt {
+    project: Project,
+    secrets: Secrets,
+    notices: Vec<String>,
+    problems: Vec<ConfigProblem>,
+    /// What is right of all layers together; `None` when one of them cannot be read as keys and values.
+    effective: Option<Effective>,
+}
+
+/// All layers as one.
+struct Effective {
+    settings: Settings,
+    file_policy: FilePolicy,
+    tree: Node,
+}
+
+fn attempt(inputs: &ConfigInputs) -> Result<Attempt, ConfigProblem> {
+    let project = Project::find(&inputs.working_dir, inputs.home.as_deref())?;
+    let mut notices = project.notices.clone();
+    let mut problems = vec![];
+    let secrets = match project.home.as_deref().map(Secrets::load).transpose() {
+        Ok(loaded) => {
+            let (secrets, warnings) = loaded.unwrap_or_default();
+            notices.extend(warnings);
+            secrets
+        }
+        Err(problem) => {
+            problems.push(problem);
+            Secrets::default()
+        }
+    };
+    let mut layers = read_layers(&project, inputs);
+    problems.append(&mut layers.problems);
+    let mut effective = None;
+    if problems.is_empty() {
+        let mut tree = layers.merged();
+        let variables = Variables { environment: &inputs.environment, secrets: &secrets };
+        let places = Places { base: &project.root, home: project.home.as_deref() };
+        let (settings, file_policy, more) = checked(&mut tree, variables, places);
+        problems = more;
+        effective = Some(Effective { settings, file_policy, tree });
+    }
+    Ok(Attempt { project, secrets, notices, problems, effective })
+}
+
+impl Attempt {
+    /// Also what is wrong in values that a higher layer replaces.
+    fn problems_of_all_layers(&self, inputs: &ConfigInputs) -> Vec<ConfigProblem> {
+        let mut problems = self.problems.clone();
+        // Without the secrets file, each variable that it would set would be reported as missing.
+        if problems.iter().any(|problem| problem.file == secrets::SECRETS_FILE) {
+            return in_order(problems, &self.project);
+        }
+        let variables = Variables { environment: &inputs.environment, secrets: &self.secrets };
+        for mut tree in read_layers(&self.project, inputs).present {
+            for problem in typed(&mut tree, variables).problems {
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+        in_order(problems, &self.project)
+    }
+}
+
+fn read_layers(project: &Project, inputs: &ConfigInputs) -> Layers {
+    Layers::read(project, &inputs.environment, &inputs.ignored_variables, &inputs.overrides)
+}
+
+/// The settings of the merged layers, and all that is wrong with them.
+fn checked(
+    tree: &mut Node,
+    variables: Variables<'_>,
+    places: Places<'_>,
+) -> (Settings, FilePolicy, Vec<ConfigProblem>) {
+    let Typed { settings, mut problems, removed, unset } = typed(tree, variables);
+    let mut more = checks::classes(&settings.llm, tree, &removed);
+    let (file_policy, of_paths) = permissions::file_policy(&settings.permissions, places, tree);
+    more.extend(of_paths);
+    problems.extend(without_unset(more, &unset));
+    (settings, file_policy, problems)
+}
+
+/// A tree as settings.
+struct Typed {
+    settings: Settings,
+    problems: Vec<ConfigProblem>,
+    /// What had to be taken out of the tree.
+    removed: Vec<Vec<Step>>,
+    /// Texts with a variable that is not set.
+    unset: Vec<Mark>,
+}
+
+fn typed(tree: &mut Node, variables: Variables<'_>) -> Typed {
+    let mut unset = vec![];
+    expand(tree, variables, &mut unset);
+    let (unset, mut problems): (Vec<Mark>, Vec<ConfigProblem>) =
+        unset.into_iter().map(|text| (text.mark, text.problem)).unzip();
+    let decoded = decode::<Settings>(tree);
+    problems.extend(without_unset(decoded.problems, &unset));
+    problems.extend(checks::ranges(tree));
+    Typed { settings: decoded.value, problems, removed: decoded.removed, unset }
+}
+
+/// A text with a variable that is not set is wrong for that alone.
+fn without_unset(mut problems: Vec<ConfigProblem>, unset: &[Mark]) -> Vec<ConfigProblem> {
+    problems.retain(|problem| {
+        !unset.iter().any(|mark| {
+            problem.file == mark.source.name
+                && problem.line == Some(mark.line)
+                && problem.column == Some(mark.column)
+        })
+    });
+    problems
+}
+
+/// By layer, then by place, within the bound.
+fn in_order(mut problems: Vec<ConfigProblem>, project: &Project) -> Vec<ConfigProblem> {
+    let files = layers::files(project);
+    let rank = |problem: &ConfigProblem| {
+        let is_flag = problem.file.starts_with("--");
+        let place = files.iter().position(|(_, name)| *name == problem.file).unwrap_or(files.len());
+        (is_flag, place, problem.line, problem.column)
+    };
+    problems.sort_by_key(rank);
+    problems.truncate(CONFIG_PROBLEMS_MAX);
+    problems
+}
+
+/// The folder of the capability profiles.
+fn profiles_folder(root: &Path) -> PathBuf {
+    root.join(".reyn/capability_profiles")
+}

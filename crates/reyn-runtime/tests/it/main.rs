@@ -1,0 +1,8 @@
+//! Whole turns against a scripted model, on a real file system.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod crash;
+mod permission;
+mod stage;
+mod turn;

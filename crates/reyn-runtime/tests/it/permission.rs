@@ -1,0 +1,120 @@
+//! Who may write what, and how it is asked.
+
+use expect_test::expect;
+use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, Rule};
+use reyn_runtime::gate::Answer;
+use reyn_testkit::{Scripted, call, calls, says};
+use serde_json::json;
+
+use crate::stage::Stage;
+
+fn writes(paths: &[&str]) -> Vec<Scripted> {
+    let all: Vec<_> = paths
+        .iter()
+        .enumerate()
+        .map(|(at, path)| call(&at.to_string(), "write_file", json!({"path": path, "content": "new"})))
+        .collect();
+    vec![calls(all).into(), says("done").into()]
+}
+
+/// What became of each path: `ok`, or the kind of the error.
+fn verdicts(stage: &Stage, paths: &[&str]) -> Vec<String> {
+    let (report, _) = stage.turn("go", writes(paths));
+    report
+        .calls
+        .iter()
+        .map(|call| match &call.outcome {
+            reyn_core::tool::Outcome::Ok(_) => "ok".to_owned(),
+            reyn_core::tool::Outcome::Error(error) => error.kind.name().to_owned(),
+        })
+        .collect()
+}
+
+#[test]
+fn a_headless_run_refuses_at_once_and_names_the_key() {
+    let stage = Stage::new();
+    let (report, shown) = stage.turn("go", writes(&["out.md"]));
+    assert!(report.wanted_person());
+    expect![[r#"
+        user    go
+        model   write_file {"path":"out.md","content":"new"}
+        refused Error (permission_denied): nobody is there to allow it: write `out.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking
+                Hint: the person can run it again with `--allow file.write`, or set `permissions.file.write: ["out.md"]` in `reyn.yaml`
+        model   done
+        ended   answered
+    "#]]
+    .assert_eq(&shown);
+    assert!(!stage.root.join("out.md").exists());
+}
+
+#[test]
+fn a_yes_runs_the_call_and_covers_what_it_says() {
+    let mut stage = Stage::new();
+    stage.answers = Some(vec![Answer::Once, Answer::Recursive, Answer::No]);
+    let verdicts = verdicts(&stage, &["a.md", "a.md", "src/x.rs", "src/deep/y.rs", "b.md"]);
+    assert_eq!(verdicts, ["ok", "ok", "ok", "ok", "permission_denied"]);
+    let places: Vec<String> =
+        stage.questions.lock().unwrap().iter().map(|question| question.place.clone()).collect();
+    assert_eq!(places, ["a.md", "src/x.rs", "b.md"]);
+    let kept = std::fs::read_to_string(stage.root.join(".reyn/approvals.yaml")).unwrap();
+    assert_eq!(kept.trim(), "chat_router/file.write/src/: true");
+}
+
+#[test]
+fn protected_files_take_a_person_whatever_is_granted() {
+    let mut stage = Stage::new();
+    stage.policy = FilePolicy { write: Some(Rule::Allow), ..FilePolicy::default() };
+    stage.grants = Grants(vec![Grant { axis: FileAxis::Write, path: Some("/".into()) }]);
+    std::os::unix::fs::symlink(".reyn/approvals.yaml", stage.root.join("innocent")).unwrap();
+    std::os::unix::fs::symlink(".reyn", stage.root.join("folder")).unwrap();
+    let paths = [
+        "ok.md",
+        ".reyn/notes.md",
+        ".reyn/approvals.yaml",
+        "reyn.yaml",
+        ".reyn/state/sessions/s/log.jsonl",
+        "sub/../.reyn/approvals.yaml",
+        "./.reyn//config.yaml",
+        "innocent",
+        "folder/config.yaml",
+        ".reyn/capability_profiles/_untrusted.yaml",
+    ];
+    std::fs::create_dir(stage.root.join("sub")).unwrap();
+    let mut expected = vec!["permission_denied"; paths.len()];
+    expected[0] = "ok";
+    expected[1] = "ok";
+    assert_eq!(verdicts(&stage, &paths), expected);
+    assert!(!stage.root.join(".reyn/approvals.yaml").exists());
+}
+
+#[test]
+fn a_path_that_leads_out_of_the_workspace_is_refused_in_every_spelling() {
+    let stage = Stage::new();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret"), "x").unwrap();
+    let secret = outside.path().join("secret").canonicalize().unwrap();
+    std::os::unix::fs::symlink(&secret, stage.root.join("leak")).unwrap();
+    std::os::unix::fs::symlink("/", stage.root.join("d")).unwrap();
+    let absolute = secret.display().to_string();
+    let through = format!("d{absolute}");
+    let up = format!("{}{absolute}", "../".repeat(12));
+    let reads: Vec<_> = [absolute.as_str(), "leak", &through, &up, "README.md"]
+        .iter()
+        .enumerate()
+        .map(|(at, path)| call(&at.to_string(), "read_file", json!({"path": path})))
+        .collect();
+    let (report, _) = stage.turn("go", vec![calls(reads).into(), says("done").into()]);
+    let refused: Vec<bool> =
+        report.calls.iter().map(|call| reyn_runtime::is_refusal(&call.outcome)).collect();
+    assert_eq!(refused, [true, true, true, true, false]);
+}
+
+#[test]
+fn an_approvals_file_that_cannot_be_read_refuses_everything_that_it_could_decide() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.root.join(".reyn")).unwrap();
+    std::fs::write(stage.root.join(".reyn/approvals.yaml"), "[not a map").unwrap();
+    let (_, shown) = stage.turn("go", writes(&[".reyn/notes.md"]));
+    assert!(shown.contains("refused, because permission cannot be decided"), "{shown}");
+    assert!(!stage.root.join(".reyn/notes.md").exists());
+}

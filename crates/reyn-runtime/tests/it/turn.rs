@@ -1,0 +1,380 @@
+//! What a turn does with whatever a model writes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use expect_test::{Expect, expect};
+use reyn_core::capability::{Narrowing, NarrowingOrigin};
+use reyn_core::conversation::{Ending, Limit};
+use reyn_core::permission::FileOp;
+use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_core::tool_use::{Framing, ToolFormat};
+use reyn_core::turn::TurnLimits;
+use reyn_llm::{ModelError, ModelErrorKind};
+use reyn_runtime::SessionEvent;
+use reyn_testkit::{Scripted, call, calls, says};
+use reyn_tools::{Context, Tool, ToolError, Touched, Wish};
+use serde_json::json;
+
+use crate::stage::{Stage, block_on};
+
+/// Runs a turn and compares the conversation.
+#[track_caller]
+fn check(stage: &Stage, script: Vec<Scripted>, expected: &Expect) -> reyn_runtime::TurnReport {
+    let (report, shown) = stage.turn("what does README say?", script);
+    expected.assert_eq(&shown);
+    report
+}
+
+fn asks(id: &str, name: &str, args: impl ToString) -> Scripted {
+    calls([call(id, name, args)]).into()
+}
+
+#[test]
+fn a_permitted_call_feeds_its_text_back() {
+    let report = check(
+        &Stage::new(),
+        vec![asks("a", "read_file", json!({"path": "README.md"})), says("It says hello.").into()],
+        &expect![[r#"
+            user    what does README say?
+            model   read_file {"path":"README.md"}
+            ok      hello
+            model   It says hello.
+            ended   answered
+        "#]],
+    );
+    assert_eq!(
+        (report.answer.as_str(), report.rounds, report.usage.prompt_tokens),
+        ("It says hello.", 2, 20)
+    );
+}
+
+#[test]
+fn calls_of_one_reply_run_in_the_order_written() {
+    check(
+        &Stage::new(),
+        vec![
+            calls([
+                call("a", "list_directory", json!({"path": "."})),
+                call("b", "read_file", json!({"path": "README.md"})),
+            ])
+            .into(),
+            says("done").into(),
+        ],
+        &expect![[r#"
+            user    what does README say?
+            model   list_directory {"path":"."}
+            model   read_file {"path":"README.md"}
+            ok      ---
+                    count: 2
+                    ---
+                    .reyn/
+                    README.md
+            ok      hello
+            model   done
+            ended   answered
+        "#]],
+    );
+}
+
+#[test]
+fn unreadable_arguments_and_made_up_names_are_errors_the_model_can_mend() {
+    check(
+        &Stage::new(),
+        vec![
+            calls([
+                call("a", "read_file", "[1]"),
+                call("b", "read_file", r#"{"path": "README.md""#),
+                call("c", "read_files", json!({"path": "README.md"})),
+                call("d", "read_file", ""),
+                call("e", "read_file", json!({"path": "REDAME.md"})),
+            ])
+            .into(),
+            says("done").into(),
+        ],
+        &expect![[r#"
+            user    what does README say?
+            model   read_file malformed: [1]
+            model   read_file malformed: {"path": "README.md"
+            model   read_files {"path":"README.md"}
+            model   read_file {}
+            model   read_file {"path":"REDAME.md"}
+            failed  Error (invalid_args): the arguments must be a JSON object, not an array; the text began with `[1]`
+                    Hint: call it again as `read_file(path, offset?, limit?, char_offset?)` with a JSON object
+            failed  Error (invalid_args): the arguments are not valid JSON: EOF while parsing an object at line 1 column 20; the text began with `{"path": "README.md"`
+                    Hint: call it again as `read_file(path, offset?, limit?, char_offset?)` with a JSON object
+            failed  Error (unknown_tool): no tool is named `read_files`
+                    Did you mean `read_file` or `write_file`?
+                    Hint: use a name that exists, exactly as written
+            failed  Error (invalid_args): the arguments do not fit: missing field `path`
+                    Hint: call it as `read_file(path, offset?, limit?, char_offset?)`
+            failed  Error (handler_error): cannot read `REDAME.md`: there is no such file or folder
+                    Did you mean `README.md`?
+                    Hint: `list_directory` shows what is there
+            model   done
+            ended   answered
+        "#]],
+    );
+}
+
+#[test]
+fn two_megabytes_of_arguments_are_refused_and_not_kept() {
+    let stage = Stage::new();
+    let huge = json!({"path": "x", "content": "x".repeat(2 << 20)});
+    let (report, _) = stage.turn("go", vec![asks("a", "write_file", huge), says("done").into()]);
+    assert_eq!(report.ending, Ending::Answered);
+    assert!(std::fs::metadata(stage.log_path()).unwrap().len() < 4096);
+}
+
+#[test]
+fn a_blank_reply_is_asked_for_once_more_and_then_the_turn_ends_empty() {
+    let report = check(
+        &Stage::new(),
+        vec![says("").into(), says(" ").into()],
+        &expect![[r"
+            user    what does README say?
+            model
+            nudged
+            model
+            ended   empty
+        "]],
+    );
+    assert_eq!(report.answer, "");
+    let stage = Stage::new();
+    let (report, _) = stage.turn("go", vec![says("").into(), says("now").into()]);
+    assert_eq!((report.ending, report.answer.as_str()), (Ending::Answered, "now"));
+}
+
+#[test]
+fn a_model_that_fails_ends_the_turn_and_the_next_turn_goes_through() {
+    let stage = Stage::new();
+    let error = ModelError::new(ModelErrorKind::Protocol, "the server answered with a web page");
+    let (report, _) = stage.turn("one", vec![error.into()]);
+    assert!(matches!(report.ending, Ending::Failed { message } if message.contains("web page")));
+    let (report, shown) = stage.turn("two", vec![says("done").into()]);
+    assert_eq!(report.ending, Ending::Answered);
+    expect![[r"
+        user    one
+        ended   failed: `scripted/model` gave no answer: the server answered with a web page
+        user    two
+        model   done
+        ended   answered
+    "]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn the_limit_of_rounds_lets_the_model_sum_up_without_tools() {
+    let mut stage = Stage::new();
+    stage.limits = TurnLimits { rounds_max: 2, ..TurnLimits::default() };
+    let read = |id| asks(id, "read_file", json!({"path": "README.md"}));
+    let (mut session, model) = stage.session(vec![read("a"), read("b"), says("so far: hello").into()]);
+    let report = block_on(session.turn("go", &mut |_| {}, &stage.cancel)).unwrap();
+    assert_eq!(report.limit(), Some(Limit::MaxIterations));
+    assert_eq!(report.answer, "so far: hello");
+    let offered: Vec<usize> = model.requests().iter().map(|request| request.tools.len()).collect();
+    assert_eq!(offered, [3, 3, 0]);
+}
+
+#[test]
+fn the_same_failing_call_three_times_stops_the_turn() {
+    let stage = Stage::new();
+    let wrong = || asks("a", "list_files", json!({}));
+    let (report, _) = stage.turn("go", vec![wrong(), wrong(), wrong(), says("I cannot").into()]);
+    assert_eq!(report.ending, Ending::Limited { limit: Limit::IdenticalFailures });
+}
+
+#[test]
+fn an_excluded_tool_is_neither_shown_nor_run() {
+    let mut stage = Stage::new();
+    stage.narrowings = vec![Narrowing {
+        tool_deny: vec!["read_file".into()],
+        ..Narrowing::inert(NarrowingOrigin::exclude_tools())
+    }];
+    let script = vec![asks("a", "read_file", json!({"path": "README.md"})), says("done").into()];
+    let (mut session, model) = stage.session(script);
+    block_on(session.turn("go", &mut |_| {}, &stage.cancel)).unwrap();
+    let names: Vec<_> =
+        model.requests()[0].tools.iter().map(|tool| tool["function"]["name"].clone()).collect();
+    assert_eq!(names, ["list_directory", "write_file"]);
+    let shown = stage.shown(session.log());
+    assert!(
+        shown.contains("refused Error (tool_excluded): the tool `read_file` is taken away by"),
+        "{shown}"
+    );
+    assert!(shown.contains("it comes back when the run is started without it"), "{shown}");
+}
+
+#[test]
+fn a_call_in_the_text_of_a_weak_model_runs_and_is_marked_in_the_audit() {
+    let mut stage = Stage::new();
+    stage.framing = Framing { format: ToolFormat::Text };
+    let script = vec![
+        says("```json\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"README.md\"}}\n```").into(),
+        says("It says hello.").into(),
+    ];
+    let (report, _) = stage.turn("what does README say?", script);
+    assert_eq!(report.answer, "It says hello.");
+    let called = stage.audit().into_iter().find(|event| event["type"] == "tool_called").unwrap();
+    assert_eq!(called["data"]["salvaged"], true);
+}
+
+#[test]
+fn a_constrained_answer_is_streamed_as_its_text() {
+    let mut stage = Stage::new();
+    stage.framing = Framing { format: ToolFormat::Constrained };
+    let (mut session, model) = stage.session(vec![says(r#"{"answer": "hi\nthere"}"#).into()]);
+    let mut heard = String::new();
+    let mut listener = |event: SessionEvent<'_>| {
+        if let SessionEvent::Delta(text) = event {
+            heard.push_str(text);
+        }
+    };
+    let report = block_on(session.turn("hello", &mut listener, &stage.cancel)).unwrap();
+    assert_eq!((report.answer.as_str(), heard.as_str()), ("hi\nthere", "hi\nthere"));
+    assert!(model.requests()[0].response_schema.is_some() && model.requests()[0].tools.is_empty());
+}
+
+#[test]
+fn everything_that_happens_is_in_the_audit_trail() {
+    let stage = Stage::new();
+    stage.turn(
+        "go",
+        vec![
+            asks("a", "read_file", json!({"path": "README.md"})),
+            asks("b", "write_file", json!({"path": "x", "content": "y"})),
+            says("done").into(),
+        ],
+    );
+    expect![[r#"
+        [
+            "session_started",
+            "turn_started",
+            "user_message_received",
+            "llm_called",
+            "llm_response_received",
+            "tool_called",
+            "tool_returned",
+            "llm_called",
+            "llm_response_received",
+            "tool_called",
+            "permission_denied",
+            "tool_failed",
+            "llm_called",
+            "llm_response_received",
+            "turn_completed",
+            "turn_settled",
+        ]
+    "#]]
+    .assert_debug_eq(&stage.audit_kinds());
+}
+
+/// A tool that waits until it is cancelled, or fails in its code.
+struct Stuck {
+    panics: bool,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct NoArgs {}
+
+impl Tool for Stuck {
+    type Args = NoArgs;
+    const SPEC: ToolSpec = ToolSpec {
+        name: "stuck",
+        summary: "Wait.",
+        details: "",
+        example: "{}",
+        category: Category::File,
+        effect: Effect::Changes,
+        surfaces: Surfaces::Both,
+        dispatch: Dispatch::Sync,
+        returns_external: false,
+        enums: &[],
+    };
+    fn wishes(_args: &NoArgs) -> Vec<Wish> {
+        vec![Wish::File { op: FileOp::Write, path: ".reyn/x".into() }]
+    }
+    async fn run(&self, _: NoArgs, _: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
+        assert!(!self.panics, "a defect of the tool");
+        context.cancel.cancelled().await;
+        Err(ToolError::Cancelled)
+    }
+}
+
+#[test]
+fn a_call_that_takes_too_long_is_stopped_and_said_to_be_in_doubt() {
+    let mut stage = Stage::new();
+    stage.registry = Arc::new(reyn_tools::Registry::default().with(Stuck { panics: false }));
+    stage.call_time_max = Duration::from_millis(30);
+    let (_, shown) = stage.turn("go", vec![asks("a", "stuck", "{}"), says("done").into()]);
+    assert!(shown.contains("Error (timeout): stopped after 0 s"), "{shown}");
+    assert!(shown.contains("it may or may not have taken effect"), "{shown}");
+}
+
+#[test]
+fn a_tool_whose_code_fails_is_an_exception_and_the_turn_goes_on() {
+    let mut stage = Stage::new();
+    stage.registry = Arc::new(reyn_tools::Registry::default().with(Stuck { panics: true }));
+    let (report, shown) = stage.turn("go", vec![asks("a", "stuck", "{}"), says("done").into()]);
+    assert!(shown.contains("Error (exception): the tool's code failed"), "{shown}");
+    assert_eq!(report.ending, Ending::Answered);
+}
+
+#[test]
+fn cancelling_while_the_model_thinks_leaves_a_usable_session() {
+    let stage = Stage::new();
+    let (mut session, _model) = stage.session(vec![Scripted::Hang]);
+    let cancel = stage.cancel.clone();
+    let report = block_on(async {
+        let mut deaf = |_: SessionEvent<'_>| {};
+        let turn = session.turn("one", &mut deaf, &cancel);
+        let (report, ()) = futures::join!(turn, async { cancel.cancel() });
+        report.unwrap()
+    });
+    assert_eq!(report.ending, Ending::Cancelled);
+    drop(session);
+    let (report, shown) = again(&stage, "two", vec![says("done").into()]);
+    assert_eq!(report.ending, Ending::Answered);
+    expect![[r"
+        user    one
+        ended   cancelled
+        user    two
+        model   done
+        ended   answered
+    "]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn cancelling_while_a_tool_runs_stops_it_and_closes_every_call() {
+    let mut stage = Stage::new();
+    stage.registry = Arc::new(reyn_tools::Registry::default().with(Stuck { panics: false }));
+    let (mut session, _model) =
+        stage.session(vec![calls([call("a", "stuck", "{}"), call("b", "stuck", "{}")]).into()]);
+    let cancel = stage.cancel.clone();
+    let canceller = cancel.clone();
+    let mut listener = |event: SessionEvent<'_>| {
+        if matches!(event, SessionEvent::ToolStarted(_)) {
+            let canceller = canceller.clone();
+            tokio::task::spawn(async move { canceller.cancel() });
+        }
+    };
+    block_on(session.turn("one", &mut listener, &cancel)).unwrap();
+    expect![[r"
+        user    one
+        model   stuck {}
+        model   stuck {}
+        failed  Error (cancelled): cancelled by the person; it may or may not have taken effect
+        failed  Error (cancelled): cancelled by the person before `stuck` gave a result
+        ended   cancelled
+    "]]
+    .assert_eq(&stage.shown(session.log()));
+}
+
+/// Another turn of the same session, not cancelled.
+fn again(stage: &Stage, text: &str, script: Vec<Scripted>) -> (reyn_runtime::TurnReport, String) {
+    let (mut session, _model) = stage.session(script);
+    let fresh = tokio_util::sync::CancellationToken::new();
+    let report = block_on(session.turn(text, &mut |_| {}, &fresh)).unwrap();
+    (report, stage.shown(session.log()))
+}

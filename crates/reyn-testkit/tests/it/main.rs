@@ -1,0 +1,6 @@
+//! The test kit's own promises, through its public door.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests stand outside of test functions here")]
+
+mod server;
+mod transcript;
