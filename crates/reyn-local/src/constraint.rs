@@ -27,8 +27,7 @@ impl Grammars {
 
     /// A constraint that only lets values of `schema` through, written with `": "` and `", "` between
     /// their parts, so that a reply is the same text wherever it stands.
-    pub(crate) fn constraint(&self, schema: Option<&Value>) -> Result<Constraint, ModelError> {
-        let Some(schema) = schema else { return Ok(Constraint { matcher: None }) };
+    pub(crate) fn constraint(&self, schema: &Value) -> Result<Constraint, ModelError> {
         let mut schema = schema.clone();
         if let Some(object) = schema.as_object_mut() {
             let layout = json!({
@@ -74,6 +73,11 @@ pub(crate) struct Constraint {
 }
 
 impl Constraint {
+    /// Lets everything through.
+    pub(crate) const fn none() -> Self {
+        Self { matcher: None }
+    }
+
     /// Tokens that must come next, already taken.
     pub(crate) fn forced(&mut self) -> Vec<LlamaToken> {
         let tokens = self.matcher.as_mut().map(Matcher::consume_ff_tokens).unwrap_or_default();

@@ -89,8 +89,9 @@ fn load(options: &LocalOptions, job: &Job) -> Result<Arc<LlamaModel>, ModelError
 /// A loaded model with what it has read.
 struct Engine<'a> {
     options: &'a LocalOptions,
-    model: &'a LlamaModel,
-    grammars: Grammars,
+    model: &'a Arc<LlamaModel>,
+    /// Built at the first request with a schema.
+    grammars: Option<Grammars>,
     context: LlamaContext<'a>,
     batch: LlamaBatch<'a>,
     /// The tokens whose state the context holds.
@@ -116,7 +117,7 @@ impl<'a> Engine<'a> {
         Ok(Self {
             options,
             model,
-            grammars: Grammars::new(model)?,
+            grammars: None,
             context,
             batch: LlamaBatch::new(LOCAL_BATCH_TOKENS, 1),
             held: vec![],
@@ -139,7 +140,7 @@ impl<'a> Engine<'a> {
         if prompt.tokens.len() >= room {
             return Err(too_long(&self.options.model_id, prompt.tokens.len(), room));
         }
-        let mut constraint = self.grammars.constraint(job.schema.as_ref())?;
+        let mut constraint = self.constraint(job.schema.as_ref())?;
         let cached = self.read(&prompt, job)?;
         let written = room.min(prompt.tokens.len() + job.output_tokens_max as usize);
         let (text, finish) = self.write(&mut constraint, written, job)?;
@@ -150,6 +151,15 @@ impl<'a> Engine<'a> {
             source: UsageSource::Provider,
         };
         Ok(ChatReply { text, calls: vec![], finish, usage })
+    }
+
+    fn constraint(&mut self, schema: Option<&Value>) -> Result<Constraint, ModelError> {
+        let Some(schema) = schema else { return Ok(Constraint::none()) };
+        let grammars = match self.grammars.take() {
+            Some(grammars) => grammars,
+            None => Grammars::new(self.model)?,
+        };
+        self.grammars.insert(grammars).constraint(schema)
     }
 
     /// Reads the prompt, except for what is held already; returns how much that was.

@@ -162,7 +162,7 @@ fn piped() -> Result<String, Failure> {
 }
 
 /// Cancels the turn at the first signal and ends the process at the second.
-async fn cancel_on_signal(cancel: CancellationToken) {
+pub(crate) async fn cancel_on_signal(cancel: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else { return };

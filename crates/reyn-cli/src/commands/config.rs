@@ -19,7 +19,7 @@ pub(crate) fn run(command: &ConfigCommand) -> Result<Exit, Failure> {
             let project = Project::load()?;
             if *json {
                 output::json(&json!({
-                    "settings": project.config.settings,
+                    "settings": project.config.show_json(),
                     "root": project.root(),
                     "notices": project.config.notices,
                 }));
@@ -48,8 +48,11 @@ fn check_all(as_json: bool) -> Result<Exit, Failure> {
         }));
         return Ok(exit);
     }
-    for notice in report.notices.iter().chain(&report.warnings) {
+    for notice in &report.notices {
         output::note(&format!("reyn: {notice}"));
+    }
+    if !report.warnings.is_empty() {
+        output::note(render_problems(&report.warnings).trim_end());
     }
     if report.problems.is_empty() {
         output::result_line("the configuration is right");

@@ -1,6 +1,6 @@
 //! `reyn events`: prints the audit trail, oldest first.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
@@ -87,7 +87,7 @@ fn print_file(path: &Path, filter: &Filter<'_>) -> Result<u64, Failure> {
     let mut bad_lines = 0;
     loop {
         let mut line = vec![];
-        let taken = std::io::Read::by_ref(&mut reader)
+        let taken = Read::by_ref(&mut reader)
             .take(LINE_BYTES_MAX)
             .read_until(b'\n', &mut line)
             .map_err(fail)?;

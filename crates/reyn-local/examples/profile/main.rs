@@ -87,9 +87,10 @@ impl Run<'_> {
 
     async fn tool_task(&mut self, task: &ToolTask) -> Result<(), ModelError> {
         let reply = self.ask(&[said(task.said)]).await?;
-        let is_right = reply.calls.first().is_some_and(|call| {
-            call.name == task.tool && call.args.to_json().contains(task.argument)
-        });
+        let is_right = reply
+            .calls
+            .first()
+            .is_some_and(|call| call.name == task.tool && call.args.to_json().contains(task.argument));
         self.measured.calls.count(is_right);
         self.measured.note(is_right, task.said, &reply);
         Ok(())

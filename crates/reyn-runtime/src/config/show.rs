@@ -21,6 +21,40 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The effective values as JSON; what holds a secret is shown as it was written, with its `${NAME}`.
+    #[must_use]
+    pub fn show_json(&self) -> Value {
+        let mut settings = serde_json::to_value(&self.settings).expect("settings are plain values");
+        mask(&mut settings, &self.tree);
+        settings
+    }
+}
+
+fn mask(value: &mut Value, node: &Node) {
+    if let Node { is_secret: true, template: Some(template), .. } = node {
+        *value = Value::String(template.clone());
+        return;
+    }
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                if let Some(member) = node.members().and_then(|given| given.get(key)) {
+                    mask(value, &member.node);
+                }
+            }
+        }
+        Value::Array(items) => {
+            for (at, value) in items.iter_mut().enumerate() {
+                if let Some(item) = item_of(node, at) {
+                    mask(value, item);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// What `reyn config check` found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckReport {

@@ -11,7 +11,7 @@ use crate::stage::{Stage, block_on};
 
 /// A session of some 200 records: reads, writes, refusals, failures, blank replies, several turns.
 fn long_session(stage: &Stage) -> usize {
-    for turn in 0..10 {
+    for turn in 0..7 {
         let mut script: Vec<Scripted> = vec![];
         for round in 0..5 {
             script.push(
@@ -20,7 +20,7 @@ fn long_session(stage: &Stage) -> usize {
                     call(
                         "b",
                         "write_file",
-                        json!({"path": format!(".reyn/{turn}-{round}.md"), "content": "日本語 😀"}),
+                        json!({"path": ".reyn/x", "content": "日😀"}),
                     ),
                 ])
                 .into(),
@@ -38,7 +38,7 @@ fn long_session(stage: &Stage) -> usize {
 fn a_session_cut_at_any_byte_opens_and_its_next_request_is_valid() {
     let stage = Stage::new();
     let records = long_session(&stage);
-    assert!(records >= 200, "{records}");
+    assert!((200..220).contains(&records), "{records}");
     let bytes = std::fs::read(stage.log_path()).unwrap();
     let (log, _) = ConversationLog::open(&stage.root.join(".reyn/state/sessions"), "s", "now").unwrap();
     let environment = reyn_core::prompt::Environment::default();

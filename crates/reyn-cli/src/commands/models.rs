@@ -1,0 +1,130 @@
+//! `reyn models`: local model files.
+
+use std::fmt::Write as _;
+
+use reyn_llm::files::{FileState, ModelFileError, ModelStore, StoredModel};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::ModelsCommand;
+use crate::commands::ask::cancel_on_signal;
+use crate::exit::{Exit, Failure};
+use crate::local_model::{pull, store};
+use crate::output;
+
+/// Lists, fetches, checks or removes.
+pub(crate) fn run(command: &ModelsCommand) -> Result<Exit, Failure> {
+    let store = store()?;
+    match command {
+        ModelsCommand::List(args) => {
+            let stored = store.list();
+            if args.json {
+                output::json(&json!({ "models": stored.iter().map(in_json).collect::<Vec<_>>() }));
+            } else {
+                output::result(&table(&stored));
+            }
+            Ok(Exit::Done)
+        }
+        ModelsCommand::Pull { name, from, json } => {
+            known(&store, name)?;
+            let work = async {
+                match from {
+                    None => pull(&store, name).await,
+                    Some(path) => store.pull_from(name, path).await.map(drop).map_err(failed),
+                }
+            };
+            if !until_cancelled(work)? {
+                output::note("reyn: interrupted; the next `reyn models pull` goes on from here");
+                return Ok(Exit::Interrupted);
+            }
+            told(&store, name, *json, "is here")
+        }
+        ModelsCommand::Verify { name, json } => {
+            known(&store, name)?;
+            if !until_cancelled(async { store.verify(name).await.map(drop).map_err(failed) })? {
+                return Ok(Exit::Interrupted);
+            }
+            told(&store, name, *json, "is what it should be")
+        }
+        ModelsCommand::Rm { name, json } => {
+            known(&store, name)?;
+            let was_there = store.rm(name).map_err(failed)?;
+            told(&store, name, *json, if was_there { "is removed" } else { "was not here" })
+        }
+    }
+}
+
+fn known(store: &ModelStore, name: &str) -> Result<(), Failure> {
+    store.catalogue().model(name).map(drop).map_err(|error| Failure::usage("unknown_model", error.to_string()))
+}
+
+fn failed(error: ModelFileError) -> Failure {
+    Failure::failed("model_file", error.to_string())
+}
+
+/// Does the work unless a signal comes first; says whether it was done.
+fn until_cancelled(work: impl Future<Output = Result<(), Failure>>) -> Result<bool, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed("io", format!("cannot start: {error}")))?;
+    let result = runtime.block_on(async {
+        let cancel = CancellationToken::new();
+        let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
+        let result = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Ok(false),
+            done = work => done.map(|()| true),
+        };
+        signals.abort();
+        result
+    });
+    runtime.shutdown_background();
+    result
+}
+
+fn told(store: &ModelStore, name: &str, as_json: bool, what: &str) -> Result<Exit, Failure> {
+    let stored = store.status(name).map_err(failed)?;
+    if as_json {
+        let mut value = in_json(&stored);
+        value["status"] = json!("ok");
+        output::json(&value);
+    } else {
+        output::result_line(&format!("`{name}` {what}: {}", stored.path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn in_json(stored: &StoredModel<'_>) -> Value {
+    let (state, bytes_here) = match stored.state {
+        FileState::Present => ("present", stored.model.bytes),
+        FileState::Partial(bytes) => ("partial", bytes),
+        FileState::Absent => ("absent", 0),
+    };
+    json!({
+        "name": stored.model.id,
+        "description": stored.model.description,
+        "licence": stored.model.licence,
+        "sha256": stored.model.sha256,
+        "bytes": stored.model.bytes,
+        "memory_bytes": stored.model.memory_bytes,
+        "state": state,
+        "bytes_here": bytes_here,
+        "path": stored.path,
+    })
+}
+
+fn table(stored: &[StoredModel<'_>]) -> String {
+    let width = stored.iter().map(|one| one.model.id.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for one in stored {
+        let state = match one.state {
+            FileState::Present => "here".to_owned(),
+            FileState::Partial(bytes) => format!("{} % here", bytes * 100 / one.model.bytes.max(1)),
+            FileState::Absent => "not here".to_owned(),
+        };
+        let size = output::size(one.model.bytes);
+        let _ = writeln!(text, "{:<width$}  {size:>8}  {state:<10}  {}", one.model.id, one.model.description);
+    }
+    text
+}
