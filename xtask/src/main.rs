@@ -1,1 +1,44 @@
-fn main() {}
+//! `cargo xtask`: sets up, checks, tries and measures the workspace.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for developers that talks as it goes"
+)]
+
+mod bench;
+mod check;
+mod setup;
+mod steps;
+mod try_it;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask try [QUESTION]   set up, build with the local model, and ask it about this folder
+cargo xtask check            set up, then run every check and every test, as CI does
+cargo xtask setup            only the set-up that the other two begin with
+cargo xtask bench            measure speed and memory against the figures of docs/performance.md";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = args.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let result = match command {
+        "try" => try_it::run(rest),
+        "check" => check::run(),
+        "setup" => setup::run(),
+        "bench" => bench::run(rest),
+        "measure" => bench::measure(rest),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

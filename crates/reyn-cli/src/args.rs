@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// A self-hosted agent runtime: a language model decides, the runtime enforces.
 #[derive(Debug, Parser)]
-#[command(name = "reyn", version, about, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(name = "reyn", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -69,7 +69,7 @@ pub(crate) struct AskArgs {
     #[arg(long, value_name = "CLASS")]
     pub model: Option<String>,
     /// Model calls at most in this turn.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: Option<u32>,
     /// Apply this capability profile to the run.
     #[arg(long, value_name = "NAME")]

@@ -48,6 +48,17 @@ impl Exit {
     }
 }
 
+/// In which form a command tells how it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// For people.
+    Words,
+    /// As one JSON object.
+    Object,
+    /// As the last of several JSON objects, one a line.
+    Stream,
+}
+
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -78,8 +89,13 @@ impl Failure {
         self
     }
 
+    /// The person interrupted it.
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Interrupted, kind: "cancelled", message: message.into(), details: Value::Null }
+    }
+
     /// The failure as the one object on standard output.
-    pub(crate) fn to_json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let mut error = json!({"kind": self.kind, "message": self.message});
         if !self.details.is_null() {
             error["details"] = self.details.clone();
@@ -88,11 +104,15 @@ impl Failure {
     }
 
     /// Tells whoever called, in the form they asked for.
-    pub(crate) fn tell(&self, as_json: bool) {
-        if as_json {
-            output::json(&self.to_json());
-        } else {
-            output::note(&format!("reyn: {}", self.message));
+    pub(crate) fn tell(&self, form: Form) {
+        match form {
+            Form::Words => output::note(&format!("reyn: {}", self.message)),
+            Form::Object => output::json(&self.to_json()),
+            Form::Stream => {
+                let mut result = self.to_json();
+                result["type"] = json!("result");
+                output::json(&result);
+            }
         }
     }
 }

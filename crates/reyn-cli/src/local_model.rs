@@ -42,37 +42,48 @@ pub(crate) async fn open(
     let store = store()?;
     let free = free_memory_bytes();
     let model = match named {
-        Some(id) => store.catalogue().model(id).map_err(|error| Failure::usage("unknown_model", error.to_string()))?,
+        Some(id) => {
+            store.catalogue().model(id).map_err(|error| Failure::usage("unknown_model", error.to_string()))?
+        }
         None => best(&store, free),
     };
-    let state = store.status(&model.id).map_err(|error| Failure::failed("model_file", error.to_string()))?.state;
+    let state =
+        store.status(&model.id).map_err(|error| Failure::failed("model_file", error.to_string()))?.state;
     if state != FileState::Present {
         fetch(project, &store, model, may_ask).await?;
     }
-    output::note(&output::dim(&model.memory_note(free)));
     let path = store.path(model);
-    engine(project, model, &path, why)
+    let choice = engine(project, model, &path, why)?;
+    Ok(Choice { note: Some(model.memory_note(free)), ..choice })
 }
 
 /// The best model that is here and fits, else the best that fits.
 fn best(store: &ModelStore, free: Option<u64>) -> &ModelFile {
     let fitting = store.catalogue().fitting(free);
-    let is_here = |model: &ModelFile| {
-        store.status(&model.id).is_ok_and(|stored| stored.state == FileState::Present)
-    };
+    let is_here =
+        |model: &ModelFile| store.status(&model.id).is_ok_and(|stored| stored.state == FileState::Present);
     let fits = |model: &ModelFile| model.free_memory_bytes_min <= fitting.free_memory_bytes_min;
-    let here = store.list().into_iter().map(|stored| stored.model).find(|model| fits(model) && is_here(model));
+    let here =
+        store.list().into_iter().map(|stored| stored.model).find(|model| fits(model) && is_here(model));
     here.unwrap_or(fitting)
 }
 
-async fn fetch(project: &Project, store: &ModelStore, model: &ModelFile, may_ask: bool) -> Result<(), Failure> {
+async fn fetch(
+    project: &Project,
+    store: &ModelStore,
+    model: &ModelFile,
+    may_ask: bool,
+) -> Result<(), Failure> {
     let size = output::size(model.bytes);
     let by_hand = format!("`reyn models pull {}` fetches it", model.id);
     match project.config.settings.models.auto_pull {
         AutoPull::Never => {
             return Err(Failure::usage(
                 "no_model",
-                format!("the local model `{}` ({size}) is not here and `models.auto_pull` is `never`; {by_hand}", model.id),
+                format!(
+                    "the local model `{}` ({size}) is not here and `models.auto_pull` is `never`; {by_hand}",
+                    model.id
+                ),
             ));
         }
         AutoPull::Ask if !may_ask => {
@@ -86,7 +97,10 @@ async fn fetch(project: &Project, store: &ModelStore, model: &ModelFile, may_ask
             ));
         }
         AutoPull::Ask => {
-            output::note_part(&format!("No model is configured. Fetch `{}` ({size}) to run here? [Y/n] ", model.id));
+            output::note_part(&format!(
+                "No model is configured. Fetch `{}` ({size}) to run here? [Y/n] ",
+                model.id
+            ));
             if !is_yes().await {
                 return Err(Failure::usage("no_model", format!("not fetched; {by_hand}")));
             }
@@ -145,7 +159,8 @@ fn bar(progress: &PullProgress<'_>) -> String {
 #[cfg(feature = "local")]
 fn engine(project: &Project, model: &ModelFile, path: &Path, why: String) -> Result<Choice, Failure> {
     use std::sync::Arc;
-    let cores = std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
+    let cores =
+        std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1));
     let options = reyn_local::LocalOptions {
         model_path: path.to_owned(),
         model_id: model.id.clone(),
@@ -156,7 +171,7 @@ fn engine(project: &Project, model: &ModelFile, path: &Path, why: String) -> Res
     };
     let model = reyn_local::LocalChat::open(options)
         .map_err(|error| Failure::failed(error.kind.name(), error.to_string()))?;
-    Ok(Choice { model: Arc::new(model), why })
+    Ok(Choice { model: Arc::new(model), why, note: None })
 }
 
 /// Context that is held in memory, in tokens: more costs memory from the start.

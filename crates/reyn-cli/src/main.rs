@@ -17,7 +17,7 @@ use clap::error::ErrorKind;
 use jiff::Timestamp;
 
 use args::{Cli, Command, ConfigCommand, ModelsCommand, ToolsCommand};
-use exit::{Exit, Failure};
+use exit::{Exit, Failure, Form};
 use wiring::Project;
 
 fn main() -> ExitCode {
@@ -29,12 +29,12 @@ fn main() -> ExitCode {
         output::result(&first_words());
         return ExitCode::from(Exit::Usage.code());
     };
-    let as_json = wants_json(&command);
     let exit = run(&command).unwrap_or_else(|failure| {
-        failure.tell(as_json);
+        failure.tell(form(&command));
         failure.exit
     });
-    ExitCode::from(exit.code())
+    let is_lost = exit == Exit::Done && output::is_lost();
+    ExitCode::from(if is_lost { Exit::Failed } else { exit }.code())
 }
 
 fn run(command: &Command) -> Result<Exit, Failure> {
@@ -50,36 +50,41 @@ fn run(command: &Command) -> Result<Exit, Failure> {
 
 /// Help and version are results; everything else is a wrong call, told as JSON to whoever wants JSON.
 fn not_parsed(error: &clap::Error) -> Exit {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            output::result(&error.render().to_string());
-            Exit::Done
-        }
-        _ => {
-            let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--stream-json");
-            if wants_json {
-                Failure::usage("usage", error.render().to_string().trim()).tell(true);
-            } else {
-                output::note(error.render().to_string().trim_end());
-            }
-            Exit::Usage
-        }
+    let text = error.render().to_string();
+    let is_asked_for = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_asked_for || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        output::result(&text);
+        return if is_asked_for { Exit::Done } else { Exit::Usage };
     }
+    let has = |flag: &str| std::env::args_os().any(|arg| arg == flag);
+    let form = match (has("--json"), has("--stream-json")) {
+        (_, true) => Form::Stream,
+        (true, false) => Form::Object,
+        (false, false) => Form::Words,
+    };
+    let text = text.trim();
+    Failure::usage("usage", text.strip_prefix("error: ").unwrap_or(text)).tell(form);
+    Exit::Usage
 }
 
-const fn wants_json(command: &Command) -> bool {
-    match command {
-        Command::Ask(args) => args.json || args.stream_json,
+const fn form(command: &Command) -> Form {
+    let wants_object = match command {
+        Command::Ask(args) if args.stream_json => return Form::Stream,
+        Command::Ask(args) => args.json,
         Command::Init(args) => args.json,
         Command::Tools(ToolsCommand::List(args)) | Command::Config(ConfigCommand::Check(args)) => args.json,
-        Command::Tools(ToolsCommand::Show { json, .. }) | Command::Config(ConfigCommand::Show { json, .. }) => *json,
+        Command::Tools(ToolsCommand::Show { json, .. })
+        | Command::Config(ConfigCommand::Show { json, .. }) => *json,
         Command::Config(ConfigCommand::Schema) => false,
         Command::Events(args) => args.json,
         Command::Models(ModelsCommand::List(args)) => args.json,
         Command::Models(
-            ModelsCommand::Pull { json, .. } | ModelsCommand::Verify { json, .. } | ModelsCommand::Rm { json, .. },
+            ModelsCommand::Pull { json, .. }
+            | ModelsCommand::Verify { json, .. }
+            | ModelsCommand::Rm { json, .. },
         ) => *json,
-    }
+    };
+    if wants_object { Form::Object } else { Form::Words }
 }
 
 fn first_words() -> String {

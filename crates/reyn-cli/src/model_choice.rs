@@ -7,7 +7,8 @@ use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec};
 use reyn_core::text::alternatives;
 use reyn_core::tool_use::Framing;
 use reyn_llm::{
-    ApiKey, ChatModel, Endpoint, LlmTimeouts, OpenAiChat, Provider, Providers, Recording, Retrying, find_local_server,
+    ApiKey, ChatModel, Endpoint, LlmTimeouts, OpenAiChat, Provider, Providers, Recording, Retrying,
+    find_local_server,
 };
 
 use crate::exit::Failure;
@@ -20,6 +21,8 @@ pub(crate) struct Choice {
     pub model: Arc<dyn ChatModel>,
     /// Why, for the first line.
     pub why: String,
+    /// What the person should know before it starts.
+    pub note: Option<String>,
 }
 
 /// Class names that a provider's suggestions cover without configuration.
@@ -41,14 +44,19 @@ pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool
     }
     let class = configured.unwrap_or("standard");
     let providers = providers(project)?;
-    let read = |name: &str| project.config.variable(name).filter(|key| !key.trim().is_empty()).map(str::to_owned);
+    let read =
+        |name: &str| project.config.variable(name).filter(|key| !key.trim().is_empty()).map(str::to_owned);
     if let Some((provider, key_name)) = providers.first_with_key(&read)
         && let Some(model) = provider.models.class(class)
     {
         let spec = ModelSpec {
             provider: provider.name.clone(),
             model: model.to_owned(),
-            options: ModelOptions { extra_body: provider.extra_body.clone(), ..ModelOptions::default() },
+            options: ModelOptions {
+                api_base: llm.api_base.clone(),
+                extra_body: provider.extra_body.clone(),
+                ..ModelOptions::default()
+            },
         };
         let why = format!("`{key_name}` is set and nothing is configured");
         return server_model(project, &providers, spec, why);
@@ -63,7 +71,12 @@ pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool
     local_model::open(project, None, why, may_ask).await
 }
 
-async fn configured_model(project: &Project, spec: ModelSpec, why: String, may_ask: bool) -> Result<Choice, Failure> {
+async fn configured_model(
+    project: &Project,
+    spec: ModelSpec,
+    why: String,
+    may_ask: bool,
+) -> Result<Choice, Failure> {
     if spec.provider == local_model::PROVIDER && spec.options.api_base.is_none() {
         return local_model::open(project, Some(&spec.model), why, may_ask).await;
     }
@@ -83,7 +96,12 @@ fn providers(project: &Project) -> Result<Providers, Failure> {
     }
 }
 
-fn server_model(project: &Project, providers: &Providers, spec: ModelSpec, why: String) -> Result<Choice, Failure> {
+fn server_model(
+    project: &Project,
+    providers: &Providers,
+    spec: ModelSpec,
+    why: String,
+) -> Result<Choice, Failure> {
     let provider = providers.provider(&spec.provider);
     let api_base = match (&spec.options.api_base, provider) {
         (Some(api_base), _) => api_base.clone(),
@@ -106,7 +124,7 @@ fn server_model(project: &Project, providers: &Providers, spec: ModelSpec, why: 
         Some(_) => Arc::new(Recording::new(model, project.state().join("replay.jsonl"))),
         None => Arc::new(model),
     };
-    Ok(Choice { model, why })
+    Ok(Choice { model, why, note: None })
 }
 
 /// The key of a model's server. A provider that needs one and has none is an error before anything is sent.
@@ -152,7 +170,9 @@ fn unresolved(error: &ModelClassError) -> Failure {
             format!("`{name}` is neither a model class nor `provider/model`; {hint}")
         }
         ModelClassError::Cycle { path } => format!("model classes go in a circle: {}", path.join(" -> ")),
-        ModelClassError::NoModel { class } => format!("the model class `{class}` has neither `model` nor `extends`"),
+        ModelClassError::NoModel { class } => {
+            format!("the model class `{class}` has neither `model` nor `extends`")
+        }
     };
     Failure::usage("unknown_model", message)
 }

@@ -2,15 +2,27 @@
 //!
 //! Invariant: standard output holds results alone; everything else goes to standard error.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-/// Prints a result. A reader that went away is no error of ours.
+static IS_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints a result. A reader that went away is no error of ours; any other is said once and remembered.
 pub(crate) fn result(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.flush();
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        && error.kind() != ErrorKind::BrokenPipe
+        && !IS_LOST.swap(true, Ordering::Relaxed)
+    {
+        note(&format!("reyn: cannot write the result: {error}"));
+    }
+}
+
+/// Whether a result could not be written.
+pub(crate) fn is_lost() -> bool {
+    IS_LOST.load(Ordering::Relaxed)
 }
 
 /// Prints a result and a newline.
@@ -23,13 +35,17 @@ pub(crate) fn json(value: &Value) {
     result_line(&value.to_string());
 }
 
-/// Says something about the run.
+/// Says something about the run, without control characters.
 pub(crate) fn note(text: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = writeln!(err, "{text}");
+    note_part(&format!("{}\n", for_terminal(text)));
 }
 
-/// Says something without ending the line.
+/// Says something that is only of interest while one looks.
+pub(crate) fn remark(text: &str) {
+    note_part(&format!("{}\n", dim(&for_terminal(text))));
+}
+
+/// Says something as it is, without ending the line. What comes from elsewhere is cleaned before.
 pub(crate) fn note_part(text: &str) {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{text}");
@@ -55,9 +71,7 @@ pub(crate) fn bold(text: &str) -> String {
 /// Text of a model or a file as a terminal may be shown it: without control characters, which could move
 /// the cursor, forge a prompt or write to the clipboard.
 pub(crate) fn for_terminal(text: &str) -> String {
-    text.chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_control(*c)))
-        .collect()
+    text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_control(*c))).collect()
 }
 
 const fn is_bidi_control(c: char) -> bool {
@@ -87,6 +101,9 @@ mod tests {
 
     #[test]
     fn sizes_read_well() {
-        assert_eq!([size(0), size(999), size(1_500), size(491_400_064)], ["0 B", "999 B", "1.5 kB", "491.4 MB"]);
+        assert_eq!(
+            [size(0), size(999), size(1_500), size(491_400_064)],
+            ["0 B", "999 B", "1.5 kB", "491.4 MB"]
+        );
     }
 }

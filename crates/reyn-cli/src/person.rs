@@ -22,11 +22,14 @@ pub(crate) fn is_there() -> bool {
 impl Person for AtTerminal {
     fn ask<'a>(&'a mut self, question: &'a Question) -> BoxFuture<'a, Answer> {
         async move {
-            output::note(&words(question));
+            output::note_part(&words(question));
             for _ in 0..ATTEMPTS_MAX {
                 output::note_part(&choices(question));
+                let mut open_line = OpenLine(true);
                 // A thread of its own, so that ctrl-C is heard while it waits for a line.
                 let line = tokio::task::spawn_blocking(read_line).await.ok().flatten();
+                open_line.0 = line.is_none();
+                drop(open_line);
                 match line.as_deref().map(|line| answer(line, question.may_widen)) {
                     None => return Answer::No,
                     Some(Some(answer)) => return answer,
@@ -39,6 +42,17 @@ impl Person for AtTerminal {
     }
 }
 
+/// Ends the line of a question that nobody answered, so that what is said next begins a line.
+struct OpenLine(bool);
+
+impl Drop for OpenLine {
+    fn drop(&mut self) {
+        if self.0 {
+            output::note("");
+        }
+    }
+}
+
 fn read_line() -> Option<String> {
     let mut line = String::new();
     let taken = std::io::stdin().lock().read_line(&mut line).ok()?;
@@ -46,19 +60,19 @@ fn read_line() -> Option<String> {
 }
 
 fn words(question: &Question) -> String {
-    let place = output::for_terminal(&question.place);
+    let clean = |text: &str| output::for_terminal(text).replace('\n', " ");
     format!(
-        "\n{} wants to {} {}\n  asked because {}",
-        output::bold(&question.tool),
+        "\n{} wants to {} {}\n  asked because {}\n",
+        output::bold(&clean(&question.tool)),
         question.op.verb(),
-        output::bold(&place),
-        question.rule
+        output::bold(&clean(&question.place)),
+        clean(&question.rule)
     )
 }
 
 fn choices(question: &Question) -> String {
     if question.may_widen {
-        let folder = output::for_terminal(&question.folder);
+        let folder = output::for_terminal(&question.folder).replace('\n', " ");
         format!("  [y] this once  [j] always this path  [r] always below {folder}/  [N] no: ")
     } else {
         "  [y] this once  [j] always this path  [N] no: ".to_owned()

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::commands::ask::report_json;
 use crate::exit::Exit;
+use crate::model_choice::Choice;
 use crate::output;
 
 /// In which form a turn is shown.
@@ -30,8 +31,7 @@ pub(crate) enum ViewMode {
 pub(crate) struct View<'a> {
     mode: ViewMode,
     session: String,
-    model: &'a str,
-    why: &'a str,
+    choice: &'a Choice,
     /// Whether the text of the current round was shown while it was written.
     is_streamed: bool,
     is_line_open: bool,
@@ -39,20 +39,24 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(mode: ViewMode, session: &str, model: &'a str, why: &'a str) -> View<'a> {
+    pub(crate) fn new(mode: ViewMode, session: &str, choice: &'a Choice) -> View<'a> {
         let session = session.to_owned();
-        View { mode, session, model, why, is_streamed: false, is_line_open: false, has_progress: false }
+        View { mode, session, choice, is_streamed: false, is_line_open: false, has_progress: false }
     }
 
     /// Says who answers and why.
     pub(crate) fn begin(&self) {
+        let Choice { model, why, note } = self.choice;
         match self.mode {
             ViewMode::Json => {}
             ViewMode::StreamJson => output::json(
-                &json!({"type": "session", "session": self.session, "model": self.model, "why": self.why}),
+                &json!({"type": "session", "session": self.session, "model": model.name(), "why": why, "note": note}),
             ),
             ViewMode::Text { .. } => {
-                output::note(&output::dim(&format!("{} ({}) · session {}", self.model, self.why, self.session)));
+                output::remark(&format!("{} ({why}) · session {}", model.name(), self.session));
+                if let Some(note) = note {
+                    output::remark(note);
+                }
             }
         }
     }
@@ -94,7 +98,7 @@ impl<'a> View<'a> {
             SessionEvent::ToolFinished(_, outcome) => format!("  {}", outcome_line(outcome)),
         };
         self.end_line();
-        output::note(&output::dim(&output::for_terminal(&line)));
+        output::remark(&line);
     }
 
     fn show_progress(&mut self, text: &str) {
@@ -120,9 +124,11 @@ impl<'a> View<'a> {
     /// Shows how the turn went.
     pub(crate) fn end(&mut self, report: &TurnReport, exit: Exit) {
         match self.mode {
-            ViewMode::Json => output::json(&report_json(report, &self.session, self.model, exit)),
+            ViewMode::Json => {
+                output::json(&report_json(report, &self.session, self.choice.model.name(), exit))
+            }
             ViewMode::StreamJson => {
-                let mut result = report_json(report, &self.session, self.model, exit);
+                let mut result = report_json(report, &self.session, self.choice.model.name(), exit);
                 result["type"] = json!("result");
                 output::json(&result);
             }
@@ -146,7 +152,7 @@ impl<'a> View<'a> {
                 && error.wants_person
             {
                 let hint = error.hint.as_deref().unwrap_or_default();
-                output::note(&output::for_terminal(&format!("reyn: refused: {}; {hint}", error.message)));
+                output::note(&format!("reyn: refused: {}; {hint}", error.message));
             }
         }
     }
@@ -164,7 +170,9 @@ fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
         Ending::Limited { limit: Limit::IdenticalFailures } => {
             Some("stopped: the same call failed again and again".to_owned())
         }
-        Ending::Empty => Some("the model gave an empty reply twice; ask again, or try another model".to_owned()),
+        Ending::Empty => {
+            Some("the model gave an empty reply twice; ask again, or try another model".to_owned())
+        }
         Ending::Failed { message } => Some(message.clone()),
         Ending::Cancelled | Ending::Interrupted => {
             Some(format!("interrupted; `reyn ask --session {session} \"go on\"` goes on"))
@@ -193,7 +201,8 @@ fn event_json(event: &SessionEvent<'_>) -> Value {
                 }
                 Outcome::Error(error) => {
                     value["status"] = json!("error");
-                    value["error"] = json!({"kind": error.kind.name(), "message": error.message, "hint": error.hint});
+                    value["error"] =
+                        json!({"kind": error.kind.name(), "message": error.message, "hint": error.hint});
                 }
             }
             value
@@ -219,9 +228,8 @@ fn outcome_line(outcome: &Outcome) -> String {
                 .fields
                 .iter()
                 .filter(|(key, _)| *key != "path")
-                .map(|(key, value)| match value {
-                    Value::String(text) => format!("{key} {text}"),
-                    other => format!("{key} {other}"),
+                .map(|(key, value)| {
+                    format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
                 })
                 .collect();
             let size = (!output.body.is_empty()).then(|| output::size(output.body.len() as u64));

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use reyn_core::capability::{
-    AgentLayer, Effective, Narrowing, NarrowingOrigin, ProfileLayer, SandboxLayer, compose_resolved, effective,
+    AgentLayer, Effective, Narrowing, NarrowingOrigin, ProfileLayer, SandboxLayer, compose_resolved,
+    effective,
 };
 use reyn_core::permission::Grants;
 use reyn_core::prompt::Environment;
@@ -121,9 +122,11 @@ impl Project {
     fn profile(&self, name: &str) -> Result<Narrowing, Failure> {
         let registry = reyn_tools::builtin();
         let known: Vec<&str> = registry.specs().map(|spec| spec.name).collect();
-        let loaded = self.config.profiles().load(name, &known).map_err(|error: ProfileError| {
-            Failure::usage("profile", error.to_string())
-        })?;
+        let loaded = self
+            .config
+            .profiles()
+            .load(name, &known)
+            .map_err(|error: ProfileError| Failure::usage("profile", error.to_string()))?;
         for warning in &loaded.warnings {
             output::note(&format!("reyn: {warning}"));
         }
@@ -157,17 +160,28 @@ fn excluded(tools: &[String], categories: &[String]) -> Result<Narrowing, Failur
     for name in tools {
         if !registry.specs().any(|spec| spec.name == name) {
             let near = nearest(name, registry.specs().map(|spec| spec.name));
-            let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", alternatives(&near)) };
-            return Err(Failure::usage("usage", format!("`--exclude-tools`: no tool is named `{name}`{hint}")));
+            let hint = if near.is_empty() {
+                String::new()
+            } else {
+                format!("; did you mean {}?", alternatives(&near))
+            };
+            return Err(Failure::usage(
+                "usage",
+                format!("`--exclude-tools`: no tool is named `{name}`{hint}"),
+            ));
         }
     }
     let mut hidden = vec![];
     for name in categories {
-        let category = Category::ALL.into_iter().find(|category| category.name() == name).ok_or_else(|| {
-            let names = Category::ALL.map(Category::name);
-            let message = format!("`--exclude-categories`: no category is named `{name}`; there is {}", alternatives(&names));
-            Failure::usage("usage", message)
-        })?;
+        let category =
+            Category::ALL.into_iter().find(|category| category.name() == name).ok_or_else(|| {
+                let names = Category::ALL.map(Category::name);
+                let message = format!(
+                    "`--exclude-categories`: no category is named `{name}`; there is {}",
+                    alternatives(&names)
+                );
+                Failure::usage("usage", message)
+            })?;
         hidden.push(category);
     }
     Ok(Narrowing {

@@ -70,13 +70,14 @@ impl LocalChat {
     }
 
     fn submit(&self, job: Job) -> Result<(), ModelError> {
-        match self.jobs.as_ref().map(|jobs| jobs.try_send(job)) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(TrySendError::Full(_))) => Err(ModelError::new(
+        let Some(jobs) = &self.jobs else { return Err(self.is_gone()) };
+        match jobs.try_send(job) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(ModelError::new(
                 ModelErrorKind::Local,
                 format!("{LOCAL_WAITING_MAX} requests already wait for `{}`; try again later", self.name),
             )),
-            Some(Err(TrySendError::Disconnected(_))) | None => Err(self.is_gone()),
+            Err(TrySendError::Disconnected(_)) => Err(self.is_gone()),
         }
     }
 

@@ -50,7 +50,8 @@ impl StateFile {
     pub(crate) fn save(&self, context: &LlamaContext<'_>, tokens: &[LlamaToken]) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let part = self.path.with_extension(format!("part{}", std::process::id()));
+        // Two processes that write it at once spoil it, which its hash tells; a crash leaves one at most.
+        let part = self.path.with_extension("part");
         let written = context
             .state_seq_save_file(&part, 0, tokens)
             .map_err(|error| io::Error::other(error.to_string()))

@@ -23,6 +23,11 @@ const STDIN_NOTICE_AFTER: Duration = Duration::from_secs(2);
 
 /// Runs one turn.
 pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
+    if let Some(id) = &args.session {
+        reyn_runtime::log::check_name(id).map_err(|error| Failure::usage("usage", error.to_string()))?;
+    }
+    // Before signals are caught: reading blocks the thread that would hear of them.
+    let prompt = prompt(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -30,7 +35,7 @@ pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
     let cancel = CancellationToken::new();
     let result = runtime.block_on(async {
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
-        let result = ask(args, &cancel).await;
+        let result = ask(args, &prompt, &cancel).await;
         signals.abort();
         result
     });
@@ -39,9 +44,8 @@ pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
     result
 }
 
-async fn ask(args: &AskArgs, cancel: &CancellationToken) -> Result<Exit, Failure> {
+async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result<Exit, Failure> {
     let is_machine_read = args.json || args.stream_json;
-    let prompt = prompt(args)?;
     let project = Project::load()?;
     project.tell_notices();
     let is_interactive = !is_machine_read && person::is_there();
@@ -53,7 +57,7 @@ async fn ask(args: &AskArgs, cancel: &CancellationToken) -> Result<Exit, Failure
     )?;
     let choice = tokio::select! {
         biased;
-        () = cancel.cancelled() => return Ok(Exit::Interrupted),
+        () = cancel.cancelled() => return Err(Failure::interrupted("interrupted")),
         choice = model_choice::choose(&project, args.model.as_deref(), is_interactive) => choice?,
     };
     let mut session = open_session(args, &project, &choice, authority, is_interactive)?;
@@ -64,9 +68,9 @@ async fn ask(args: &AskArgs, cancel: &CancellationToken) -> Result<Exit, Failure
     } else {
         ViewMode::Text { is_terminal: std::io::stdout().is_terminal() }
     };
-    let mut view = View::new(mode, session.id(), choice.model.name(), &choice.why);
+    let mut view = View::new(mode, session.id(), &choice);
     view.begin();
-    let report = session.turn(&prompt, &mut |event| view.on_event(&event), cancel).await.map_err(broken)?;
+    let report = session.turn(prompt, &mut |event| view.on_event(&event), cancel).await.map_err(broken)?;
     let exit = Exit::of(&report);
     view.end(&report, exit);
     Ok(exit)
@@ -84,13 +88,10 @@ fn open_session(
         Some(id) => id.clone(),
         None => format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), token(2)?),
     };
-    reyn_runtime::log::check_name(&id).map_err(|error| Failure::usage("usage", error.to_string()))?;
     reyn_runtime::config::make_state_folder(project.root())
         .map_err(|error| Failure::failed("io", error.to_string()))?;
-    let rounds_max = args.max_iterations.or(settings.safety.loops.max_router_iterations).unwrap_or(ASK_ROUNDS_MAX);
-    if rounds_max == 0 {
-        return Err(Failure::usage("usage", "`--max-iterations` must be at least 1"));
-    }
+    let rounds_max =
+        args.max_iterations.or(settings.safety.loops.max_router_iterations).unwrap_or(ASK_ROUNDS_MAX);
     let options = SessionOptions {
         id,
         state: project.state(),
@@ -154,29 +155,35 @@ fn piped() -> Result<String, Failure> {
     let _ = notice.join();
     result.map_err(|error| Failure::failed("io", format!("cannot read standard input: {error}")))?;
     if bytes.len() > STDIN_BYTES_MAX {
-        let message = format!("standard input is longer than {STDIN_BYTES_MAX} bytes; put it in a file and name the file");
+        let message = format!(
+            "standard input is longer than {STDIN_BYTES_MAX} bytes; put it in a file and name the file"
+        );
         return Err(Failure::usage("usage", message));
     }
-    String::from_utf8(bytes)
-        .map_err(|_| Failure::usage("usage", "standard input is not UTF-8 text; put it in a file and name the file"))
+    String::from_utf8(bytes).map_err(|_| {
+        Failure::usage("usage", "standard input is not UTF-8 text; put it in a file and name the file")
+    })
 }
 
-/// Cancels the turn at the first signal and ends the process at the second.
-pub(crate) async fn cancel_on_signal(cancel: CancellationToken) {
+/// Cancels the turn at the first signal and ends the process at the second. Signals are caught from the
+/// call on, not from the first poll.
+pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = kinds.map(signal) else { return };
-    for attempt in 0..2 {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
+    let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    async move {
+        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals else { return };
+        for attempt in 0..2 {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            if attempt == 0 {
+                cancel.cancel();
+            }
         }
-        if attempt == 0 {
-            cancel.cancel();
-        }
+        std::process::exit(i32::from(Exit::Interrupted.code()));
     }
-    std::process::exit(i32::from(Exit::Interrupted.code()));
 }
 
 /// The report as the one object of `--json`.

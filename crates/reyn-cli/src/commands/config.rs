@@ -57,7 +57,7 @@ fn check_all(as_json: bool) -> Result<Exit, Failure> {
     if report.problems.is_empty() {
         output::result_line("the configuration is right");
     } else {
-        output::result_line(render_problems(&report.problems).trim_end());
+        output::result_line(output::for_terminal(&render_problems(&report.problems)).trim_end());
     }
     Ok(exit)
 }

@@ -82,15 +82,14 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn print_file(path: &Path, filter: &Filter<'_>) -> Result<u64, Failure> {
-    let fail = |error: std::io::Error| Failure::failed("io", format!("cannot read `{}`: {error}", path.display()));
+    let fail =
+        |error: std::io::Error| Failure::failed("io", format!("cannot read `{}`: {error}", path.display()));
     let mut reader = BufReader::new(std::fs::File::open(path).map_err(fail)?);
     let mut bad_lines = 0;
     loop {
         let mut line = vec![];
-        let taken = Read::by_ref(&mut reader)
-            .take(LINE_BYTES_MAX)
-            .read_until(b'\n', &mut line)
-            .map_err(fail)?;
+        let taken =
+            Read::by_ref(&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).map_err(fail)?;
         if taken == 0 {
             return Ok(bad_lines);
         }
@@ -135,12 +134,11 @@ fn in_words(event: &Value) -> String {
         .into_iter()
         .flatten()
         .filter(|(key, _)| !hidden.contains(&key.as_str()))
-        .map(|(key, value)| match value {
-            Value::String(text) => format!("{key}={}", output::for_terminal(text).replace('\n', " ")),
-            other => format!("{key}={}", output::for_terminal(&other.to_string())),
+        .map(|(key, value)| {
+            format!("{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
         })
         .collect();
-    format!("{time}  {kind:<26}  {}", facts.join("  "))
+    output::for_terminal(&format!("{time}  {kind:<26}  {}", facts.join("  "))).replace('\n', " ")
 }
 
 /// A point in time: written out, a date, or an age.

@@ -13,7 +13,8 @@ pub(crate) fn run(args: &JsonArgs) -> Result<Exit, Failure> {
     let inputs = wiring::inputs()?;
     let lines = init(&inputs.working_dir).map_err(|error| Failure::failed("io", error.to_string()))?;
     if args.json {
-        let names = |wanted: fn(&InitLine) -> Option<&String>| lines.iter().filter_map(wanted).collect::<Vec<_>>();
+        let names =
+            |wanted: fn(&InitLine) -> Option<&String>| lines.iter().filter_map(wanted).collect::<Vec<_>>();
         output::json(&json!({
             "status": "ok",
             "created": names(|line| match line { InitLine::Created(name) => Some(name), InitLine::Extended(_) | InitLine::Exists(_) => None }),

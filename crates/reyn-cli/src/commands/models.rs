@@ -33,17 +33,12 @@ pub(crate) fn run(command: &ModelsCommand) -> Result<Exit, Failure> {
                     Some(path) => store.pull_from(name, path).await.map(drop).map_err(failed),
                 }
             };
-            if !until_cancelled(work)? {
-                output::note("reyn: interrupted; the next `reyn models pull` goes on from here");
-                return Ok(Exit::Interrupted);
-            }
+            until_cancelled(work, "interrupted; the next `reyn models pull` goes on from here")?;
             told(&store, name, *json, "is here")
         }
         ModelsCommand::Verify { name, json } => {
             known(&store, name)?;
-            if !until_cancelled(async { store.verify(name).await.map(drop).map_err(failed) })? {
-                return Ok(Exit::Interrupted);
-            }
+            until_cancelled(async { store.verify(name).await.map(drop).map_err(failed) }, "interrupted")?;
             told(&store, name, *json, "is what it should be")
         }
         ModelsCommand::Rm { name, json } => {
@@ -55,15 +50,19 @@ pub(crate) fn run(command: &ModelsCommand) -> Result<Exit, Failure> {
 }
 
 fn known(store: &ModelStore, name: &str) -> Result<(), Failure> {
-    store.catalogue().model(name).map(drop).map_err(|error| Failure::usage("unknown_model", error.to_string()))
+    store
+        .catalogue()
+        .model(name)
+        .map(drop)
+        .map_err(|error| Failure::usage("unknown_model", error.to_string()))
 }
 
 fn failed(error: ModelFileError) -> Failure {
     Failure::failed("model_file", error.to_string())
 }
 
-/// Does the work unless a signal comes first; says whether it was done.
-fn until_cancelled(work: impl Future<Output = Result<(), Failure>>) -> Result<bool, Failure> {
+/// Does the work unless a signal comes first; that is a failure with these words.
+fn until_cancelled(work: impl Future<Output = Result<(), Failure>>, words: &str) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -73,8 +72,8 @@ fn until_cancelled(work: impl Future<Output = Result<(), Failure>>) -> Result<bo
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
         let result = tokio::select! {
             biased;
-            () = cancel.cancelled() => Ok(false),
-            done = work => done.map(|()| true),
+            () = cancel.cancelled() => Err(Failure::interrupted(words)),
+            result = work => result,
         };
         signals.abort();
         result

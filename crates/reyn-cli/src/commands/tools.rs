@@ -26,14 +26,16 @@ pub(crate) fn run(command: &ToolsCommand, project: &Project) -> Result<Exit, Fai
             Ok(Exit::Done)
         }
         ToolsCommand::Show { name, json } => {
-            let callable = catalog.callables().iter().find(|callable| callable.name == *name).ok_or_else(|| {
-                let near = nearest(name, catalog.callables().iter().map(|callable| callable.name.as_str()));
-                let hint = near.first().map_or_else(
-                    || "`reyn tools list` shows them all".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                Failure::usage("unknown_tool", format!("no tool is named `{name}`; {hint}"))
-            })?;
+            let callable =
+                catalog.callables().iter().find(|callable| callable.name == *name).ok_or_else(|| {
+                    let near =
+                        nearest(name, catalog.callables().iter().map(|callable| callable.name.as_str()));
+                    let hint = near.first().map_or_else(
+                        || "`reyn tools list` shows them all".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    );
+                    Failure::usage("unknown_tool", format!("no tool is named `{name}`; {hint}"))
+                })?;
             if *json {
                 output::json(&one(&registry, callable));
             } else {
@@ -82,11 +84,14 @@ fn in_words(registry: &reyn_tools::Registry, callable: &Callable) -> String {
     for (name, schema) in properties {
         let need = if required.contains(&json!(name)) { "required" } else { "optional" };
         let kind = schema["type"].as_str().unwrap_or("any");
-        let _ = writeln!(text, "\n  {name} ({kind}, {need})\n    {}", schema["description"].as_str().unwrap_or(""));
+        let _ = writeln!(
+            text,
+            "\n  {name} ({kind}, {need})\n    {}",
+            schema["description"].as_str().unwrap_or("")
+        );
     }
     if let Some(spec) = registry.specs().find(|spec| spec.name == callable.name) {
         let _ = writeln!(text, "\n  example: {}", spec.example);
     }
     text
 }
-

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::answer_stream::AnswerStream;
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
-use crate::conversation::Entry;
+use crate::conversation::{Entry, current_turn};
 use crate::request::{ChatRequest, Message, messages, push_user};
 use crate::tool::{Args, ToolCall};
 
@@ -45,8 +45,9 @@ pub const PROFILE: Profile = Profile {
         Use a tool when the request needs a file or a folder. If the request needs no tool, answer directly. \
         When a result holds what was asked, answer.\n\
         Tools:\n",
+    // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
+    // files, with more calls it looks up what it knows.
     examples: &[
-        Example { tool: "", exchange: &[("hi there", r#"{"answer": "Hello! How can I help?"}"#)] },
         Example {
             tool: "read_file",
             exchange: &[
@@ -54,6 +55,28 @@ pub const PROFILE: Profile = Profile {
                 ("Result of read_file:\nbuy milk", r#"{"answer": "a.txt says: buy milk"}"#),
             ],
         },
+        Example {
+            tool: "",
+            exchange: &[("a rhyme about rain, please", r#"{"answer": "Rain, rain, fall on the plain."}"#)],
+        },
+        Example {
+            tool: "write_file",
+            exchange: &[
+                (
+                    "put call mom into b.txt",
+                    r#"{"tool": "write_file", "args": {"path": "b.txt", "content": "call mom"}}"#,
+                ),
+                ("Result of write_file:\nok", r#"{"answer": "Done: b.txt says call mom."}"#),
+            ],
+        },
+        Example {
+            tool: "list_directory",
+            exchange: &[
+                ("lib にファイルは何個？", r#"{"tool": "list_directory", "args": {"path": "lib"}}"#),
+                ("Result of list_directory:\nx.py\ny.py", r#"{"answer": "2個です: x.py と y.py"}"#),
+            ],
+        },
+        Example { tool: "", exchange: &[("what is a noun?", r#"{"answer": "A word that names a thing."}"#)] },
     ],
     answer_chars_max: 2000,
     argument_chars_max: 4000,
@@ -80,14 +103,39 @@ pub fn request<'a>(
     for message in messages(log).into_iter().flat_map(in_text) {
         match message {
             Message::User(text) => push_user(&mut all, text),
-            other => all.push(other),
+            Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => all.push(message),
         }
     }
     let response_schema = match format {
-        ToolFormat::Constrained => Some(reply_schema(surface, offer_tools)),
+        ToolFormat::Constrained => {
+            let repeated = repeated_tools(log);
+            let is_callable = |name: &str| offer_tools && !repeated.contains(&name);
+            Some(reply_schema(surface, &is_callable))
+        }
         ToolFormat::Native | ToolFormat::Text => None,
     };
     ChatRequest { messages: all, static_messages, response_schema, ..ChatRequest::default() }
+}
+
+/// The tools that were called twice with the same arguments in this turn. A small model that repeats
+/// itself once goes on doing so; without the tool it moves on.
+fn repeated_tools(log: &[Entry]) -> Vec<&str> {
+    let calls: Vec<&ToolCall> = current_turn(log)
+        .iter()
+        .flat_map(|entry| match entry {
+            Entry::Reply(reply) => reply.calls.as_slice(),
+            Entry::User { .. }
+            | Entry::Started { .. }
+            | Entry::Finished { .. }
+            | Entry::Nudged
+            | Entry::LimitReached { .. }
+            | Entry::Ended { .. } => &[],
+        })
+        .collect();
+    let is_repeat = |at: usize| {
+        calls[..at].iter().any(|earlier| earlier.name == calls[at].name && earlier.args == calls[at].args)
+    };
+    (0..calls.len()).filter(|at| is_repeat(*at)).map(|at| calls[at].name.as_str()).collect()
 }
 
 fn instructions(surface: &Surface) -> String {
@@ -149,16 +197,16 @@ impl Formatter for Spaced {
     }
 }
 
-/// The schema whose only shapes are a valid call of a shown tool and an answer.
+/// The schema whose only shapes are a valid call of a callable tool and an answer.
 #[must_use]
-pub fn reply_schema(surface: &Surface, offer_tools: bool) -> Value {
+pub fn reply_schema(surface: &Surface, is_callable: &dyn Fn(&str) -> bool) -> Value {
     let answer = json!({
         "type": "object",
-        "properties": {"answer": {"type": "string", "maxLength": PROFILE.answer_chars_max}},
+        "properties": {"answer": {"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max}},
         "required": ["answer"],
         "additionalProperties": false,
     });
-    let calls = surface.callables.iter().filter(|_| offer_tools).map(|callable| {
+    let calls = surface.callables.iter().filter(|one| is_callable(&one.name)).map(|callable| {
         json!({
             "type": "object",
             "properties": {"tool": {"const": callable.name}, "args": bounded(callable)},
@@ -169,23 +217,13 @@ pub fn reply_schema(surface: &Surface, offer_tools: bool) -> Value {
     json!({ "anyOf": std::iter::once(answer).chain(calls).collect::<Vec<_>>() })
 }
 
-/// A tool's parameters without texts, closed and with bounded strings.
+/// A tool's parameters, closed and bounded.
 fn bounded(callable: &Callable) -> Value {
     let properties: Map<String, Value> = callable.parameters["properties"]
         .as_object()
         .into_iter()
         .flatten()
-        .map(|(name, schema)| {
-            let mut schema = schema.clone();
-            if let Some(object) = schema.as_object_mut() {
-                object.remove("description");
-                object.remove("default");
-                if object.get("type") == Some(&json!("string")) && !object.contains_key("maxLength") {
-                    object.insert("maxLength".to_owned(), json!(PROFILE.argument_chars_max));
-                }
-            }
-            (name.clone(), schema)
-        })
+        .map(|(name, schema)| (name.clone(), bounded_value(schema)))
         .collect();
     json!({
         "type": "object",
@@ -193,6 +231,34 @@ fn bounded(callable: &Callable) -> Value {
         "required": callable.parameters.get("required").cloned().unwrap_or_else(|| json!([])),
         "additionalProperties": false,
     })
+}
+
+/// A schema without words, its strings bounded. What may be null is left out instead.
+fn bounded_value(schema: &Value) -> Value {
+    let Some(object) = schema.as_object() else { return schema.clone() };
+    let mut bounded: Map<String, Value> = Map::new();
+    for (key, value) in object {
+        let value = match (key.as_str(), value) {
+            ("description" | "default" | "title", _) => continue,
+            ("type", Value::Array(types)) => {
+                match types.iter().filter(|one| **one != "null").collect::<Vec<_>>()[..] {
+                    [one] => one.clone(),
+                    _ => value.clone(),
+                }
+            }
+            ("items", _) => bounded_value(value),
+            ("anyOf", Value::Array(shapes)) => shapes.iter().map(bounded_value).collect(),
+            ("properties", Value::Object(inner)) => {
+                inner.iter().map(|(name, schema)| (name.clone(), bounded_value(schema))).collect()
+            }
+            _ => value.clone(),
+        };
+        bounded.insert(key.clone(), value);
+    }
+    if bounded.get("type") == Some(&json!("string")) && !bounded.contains_key("maxLength") {
+        bounded.insert("maxLength".to_owned(), json!(PROFILE.argument_chars_max));
+    }
+    Value::Object(bounded)
 }
 
 /// Reads a reply under the schema: its text, its calls, and whether they had to be salvaged. A reply that
@@ -232,6 +298,7 @@ fn cut_call_name(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conversation::Reply;
 
     fn surface() -> Surface {
         Surface::new(vec![Callable {
@@ -258,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_schema_has_an_answer_and_a_closed_shape_for_each_tool() {
-        let schema = reply_schema(&surface(), true);
+        let schema = reply_schema(&surface(), &|_| true);
         assert_eq!(schema["anyOf"].as_array().unwrap().len(), 2);
         let args = &schema["anyOf"][1]["properties"]["args"];
         assert_eq!(args["additionalProperties"], json!(false));
@@ -266,7 +333,72 @@ mod tests {
             args["properties"]["path"],
             json!({"type": "string", "maxLength": PROFILE.argument_chars_max})
         );
-        assert_eq!(reply_schema(&surface(), false)["anyOf"].as_array().unwrap().len(), 1);
+        assert_eq!(reply_schema(&surface(), &|_| false)["anyOf"].as_array().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn strings_are_bounded_wherever_they_stand_and_words_are_left_out() {
+        let schema = json!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "title": "x",
+                "properties": {"description": {"type": ["string", "null"], "description": "x", "default": null}},
+            },
+        });
+        let expected = json!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"description": {"type": "string", "maxLength": PROFILE.argument_chars_max}},
+            },
+        });
+        assert_eq!(bounded_value(&schema), expected);
+    }
+
+    #[test]
+    fn a_call_made_twice_in_a_turn_leaves_its_tool_out_for_the_rest_of_the_turn() {
+        let call = |path: &str| {
+            let args = Args::parse(&json!({ "path": path }).to_string(), false);
+            let calls = vec![ToolCall { id: "call_0".into(), name: "read_file".into(), args }];
+            Entry::Reply(Reply { calls, ..Reply::default() })
+        };
+        let said = || Entry::User { text: "hi".into() };
+        let shapes = |log: &[Entry]| {
+            let request = request(ToolFormat::Constrained, &surface(), log, true);
+            request.response_schema.unwrap()["anyOf"].as_array().unwrap().len()
+        };
+        assert_eq!(
+            [
+                shapes(&[said(), call("a"), call("b")]),
+                shapes(&[said(), call("a"), call("b"), call("a")]),
+                shapes(&[said(), call("a"), call("a"), said()]),
+            ],
+            [2, 1, 2]
+        );
+    }
+
+    #[test]
+    fn an_example_is_shown_where_its_tool_is_offered() {
+        let shown = |surface: &Surface| {
+            let request = request(ToolFormat::Constrained, surface, &[], true);
+            let text = format!("{:?}", request.messages);
+            ["read_file", "write_file"].map(|name| text.contains(&format!("Result of {name}")))
+        };
+        assert_eq!([shown(&surface()), shown(&Surface::default())], [[true, false], [false, false]]);
+    }
+
+    #[test]
+    fn calls_and_answers_are_written_as_the_examples_are() {
+        let args = Args::parse(r#"{"path":"a","lines":[1,2],"deep":{"x":null}}"#, false);
+        let call = ToolCall { id: "1".into(), name: "read_file".into(), args };
+        assert_eq!(
+            [call_text(&call), spaced(&json!({"answer": "a, \"b\": c"}))],
+            [
+                r#"{"tool": "read_file", "args": {"path": "a", "lines": [1, 2], "deep": {"x": null}}}"#,
+                r#"{"answer": "a, \"b\": c"}"#,
+            ]
+        );
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! What a server that fails, hangs or breaks off becomes.
+
 use std::time::Duration;
 
 use reyn_core::limits::ERROR_BODY_BYTES_MAX;

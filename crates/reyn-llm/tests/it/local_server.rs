@@ -1,3 +1,5 @@
+//! Finding a model server that runs on this machine.
+
 use reyn_llm::{LocalServer, Providers, find_local_server};
 use reyn_testkit::{FakeServer, Response};
 

@@ -1,3 +1,5 @@
+//! Recorded replies, and what is missing from them.
+
 use reyn_core::request::{ChatRequest, Message};
 use reyn_core::tool_use::Framing;
 use reyn_llm::{ChatModel, ModelErrorKind, Recording, Replaying};

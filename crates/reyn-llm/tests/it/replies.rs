@@ -1,3 +1,5 @@
+//! Replies over real connections, whole and split anywhere.
+
 use std::borrow::Cow;
 
 use reyn_core::conversation::{Finish, Usage, UsageSource};

@@ -1,3 +1,5 @@
+//! Which failures are tried again, and how often.
+
 use std::time::Duration;
 
 use reyn_llm::{ModelError, ModelErrorKind, Retrying};

@@ -1,5 +1,8 @@
 //! The local model, end to end. Needs the file of the 0.5 B model: `reyn models pull qwen2.5-coder-0.5b`.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests stand outside of test functions here")]
+
+mod profile;
 mod replies;
 mod states;
 

@@ -1,0 +1,103 @@
+//! What the command says about itself.
+
+use expect_test::expect;
+
+use crate::place::Place;
+
+#[test]
+fn reyn_alone_says_where_to_start() {
+    let done = Place::new().run([]).exits(2);
+    expect![[r#"
+        reyn: a language model decides, the runtime enforces.
+
+        Start here:
+          reyn ask "what does README.md say?"    one question, answered from your files
+          reyn init                              a commented configuration for this folder
+          reyn --help                            every command
+    "#]]
+    .assert_eq(&done.stdout);
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
+fn the_version_is_one_line() {
+    assert_eq!(Place::new().run(["--version"]).exits(0).stdout, "reyn 0.0.0\n");
+}
+
+#[test]
+fn the_help_fits_a_screen() {
+    expect![[r#"
+        A self-hosted agent runtime: a language model decides, the runtime enforces
+
+        Usage: reyn [COMMAND]
+
+        Commands:
+          ask     Ask one thing; the model may read files to answer
+          init    Write a commented configuration into this folder; changes nothing that is there
+          tools   Show what the model is offered
+          events  Print the audit trail
+          config  Check and show the configuration
+          models  Fetch and check local model files
+          help    Print this message or the help of the given subcommand(s)
+
+        Options:
+          -h, --help     Print help
+          -V, --version  Print version
+
+        Start here:
+          reyn ask "what does README.md say?"    one question, answered from your files
+          reyn init                              a commented configuration for this folder
+
+        Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 a limit stopped it,
+        4 something was refused because nobody was there to allow it, 130 interrupted.
+    "#]]
+    .assert_eq(&Place::new().run(["--help"]).exits(0).stdout);
+}
+
+#[test]
+fn the_help_of_ask_names_every_flag() {
+    expect![[r#"
+        Ask one thing; the model may read files to answer
+
+        Usage: reyn ask [OPTIONS] [PROMPT]
+
+        Arguments:
+          [PROMPT]  What to ask; text piped into standard input is added to it
+
+        Options:
+              --json                        Print one JSON object, whatever happens
+              --stream-json                 Print one JSON object a line while it happens
+              --allow <KEY>                 Allow without asking: `file.read` or `file.write` (the
+                                            workspace), or `file.write:PATH`
+              --session <ID>                Go on with this session, or begin it
+              --model <CLASS>               Use this model class, or this `provider/model`
+              --max-iterations <N>          Model calls at most in this turn
+              --profile <NAME>              Apply this capability profile to the run
+              --exclude-tools <NAMES>       Take these tools away for this run
+              --exclude-categories <NAMES>  Hide these categories for this run
+          -h, --help                        Print help
+
+        Examples:
+          reyn ask "what does README.md say?"
+          git diff | reyn ask "write a commit message"
+          reyn ask "summarise docs/ into notes.md" --allow file.write
+          reyn ask "go on" --session SESSION --json
+    "#]]
+    .assert_eq(&Place::new().run(["ask", "--help"]).exits(0).stdout);
+}
+
+#[test]
+fn a_flag_that_is_misspelt_is_told_with_the_right_one() {
+    let done = Place::new().run(["ask", "what?", "--sesion", "s"]).exits(2);
+    assert_eq!(done.stdout, "");
+    expect![[r#"
+        reyn: unexpected argument '--sesion' found
+
+          tip: a similar argument exists: '--session'
+
+        Usage: reyn ask --session <ID> <PROMPT>
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&done.stderr);
+}

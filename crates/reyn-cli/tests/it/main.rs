@@ -1,0 +1,18 @@
+//! The `reyn` command as a whole process, against a model server on this machine.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod answer;
+mod cut_short;
+mod exit_code;
+mod help;
+mod machine_read;
+mod model_choice;
+mod model_files;
+mod permission;
+mod place;
+mod project;
+mod running;
+mod secret;
+mod terminal;
+mod trail;

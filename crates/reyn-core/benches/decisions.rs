@@ -1,0 +1,94 @@
+//! What every call and every round costs in decisions alone.
+
+use reyn_core::capability::{
+    AgentLayer, Narrowing, NarrowingOrigin, ProfileLayer, SandboxLayer, compose_resolved, effective,
+};
+use reyn_core::conversation::{Ending, Entry, Reply};
+use reyn_core::gate::{Decision, Judged, Need, decide};
+use reyn_core::permission::{Approval, Approvals, FileAxis, FileOp, Scope, Target, Zones};
+use reyn_core::request::messages;
+use reyn_core::tool::{Args, Effect, Outcome, Output, ToolCall};
+use reyn_core::turn::{TurnLimits, next_step};
+
+fn main() {
+    divan::main();
+}
+
+struct Call(Vec<Need>);
+
+impl Judged for Call {
+    fn tool(&self) -> &str {
+        "write_file"
+    }
+    fn needs(&self) -> &[Need] {
+        &self.0
+    }
+}
+
+/// A call judged by ten narrowings of twenty names each and a hundred approvals.
+#[divan::bench]
+fn decide_one_call(bencher: divan::Bencher<'_, '_>) {
+    let narrowing = |at: usize| Narrowing {
+        tool_deny: (0..20).map(|name| format!("tool_{at}_{name}")).collect(),
+        ..Narrowing::inert(NarrowingOrigin::exclude_tools())
+    };
+    let approval = |at: usize| Approval {
+        axis: FileAxis::Write,
+        path: format!("/work/folder_{at}").into(),
+        scope: Scope::Recursive,
+        is_allowed: true,
+    };
+    let agent = AgentLayer {
+        zones: Zones::new("/work".into(), vec![]),
+        approvals: Approvals((0..100).map(approval).collect()),
+        ..AgentLayer::default()
+    };
+    let authority =
+        effective(agent, SandboxLayer, ProfileLayer::default(), compose_resolved((0..10).map(narrowing)));
+    let target = Target { asked: "folder_0/a.rs".into(), path: "/work/folder_0/a.rs".into() };
+    bencher
+        .with_inputs(|| Call(vec![Need::File { op: FileOp::Write, target: target.clone() }]))
+        .bench_values(|call| assert!(matches!(decide(call, &authority), Decision::Permit(_))));
+}
+
+/// A session of 10,000 entries that ends inside a turn of 80 rounds.
+fn long_log() -> Vec<Entry> {
+    let call = |id: usize| ToolCall {
+        id: format!("call_{id}"),
+        name: "read_file".into(),
+        args: Args::parse(r#"{"path": "README.md"}"#, false),
+    };
+    let round = |id: usize| {
+        [
+            Entry::Reply(Reply { calls: vec![call(id)], ..Reply::default() }),
+            Entry::Started { call_id: format!("call_{id}"), effect: Effect::Reads },
+            Entry::Finished {
+                call_id: format!("call_{id}"),
+                outcome: Outcome::Ok(Output::text("content", "hello\n")),
+            },
+        ]
+    };
+    let mut log = vec![];
+    while log.len() < 9_760 {
+        log.push(Entry::User { text: "go".into() });
+        log.extend((0..3).flat_map(round));
+        log.push(Entry::Reply(Reply { text: "done".into(), ..Reply::default() }));
+        log.push(Entry::Ended { ending: Ending::Answered });
+    }
+    log.push(Entry::User { text: "go".into() });
+    log.extend((0..79).flat_map(round));
+    log
+}
+
+#[divan::bench]
+fn next_step_on_ten_thousand_entries(bencher: divan::Bencher<'_, '_>) {
+    let log = long_log();
+    let limits = TurnLimits { rounds_max: 80, ..TurnLimits::default() };
+    bencher.bench(|| next_step(divan::black_box(&log), limits));
+}
+
+#[divan::bench]
+fn messages_of_ten_thousand_entries(bencher: divan::Bencher<'_, '_>) {
+    let log = long_log();
+    bencher.bench(|| messages(divan::black_box(&log)).len());
+}
