@@ -1,7 +1,7 @@
 //! The audit trail's vocabulary: what a person can look up afterwards. A closed set.
 //!
-//! Invariant: an event holds no secret and no file content; arguments are cut to
-//! [`AUDIT_VALUE_CHARS_MAX`] characters a value before they become an event.
+//! Invariant: an event holds no result of a call and nothing that looks like a secret; arguments are cut
+//! to [`AUDIT_VALUE_CHARS_MAX`] characters a value before they become an event.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -174,7 +174,7 @@ pub enum AuditEvent {
     PermissionDenied {
         /// The turn.
         chain_id: String,
-        /// What for, e.g. `file.write`.
+        /// What for, e.g. `file.write`; `tool` when the tool itself is taken away.
         key: String,
         /// Which path or name.
         subject: String,

@@ -214,9 +214,10 @@ pub fn started_effect(after_reply: &[Entry], id: &str) -> Option<Effect> {
     })
 }
 
-/// Usage of every reply of a stretch of log.
+/// Usage of every reply of a stretch of log; unknown when there is none.
 #[must_use]
 pub fn usage_of(entries: &[Entry]) -> Usage {
+    let unknown = Usage { source: UsageSource::Unknown, ..Usage::default() };
     entries
         .iter()
         .filter_map(|entry| match entry {
@@ -228,5 +229,6 @@ pub fn usage_of(entries: &[Entry]) -> Usage {
             | Entry::LimitReached { .. }
             | Entry::Ended { .. } => None,
         })
-        .fold(Usage::default(), Usage::plus)
+        .reduce(Usage::plus)
+        .unwrap_or(unknown)
 }

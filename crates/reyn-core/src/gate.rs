@@ -19,6 +19,22 @@ pub enum Need {
 }
 
 impl Need {
+    /// The name of what is needed, e.g. `file.write`.
+    #[must_use]
+    pub const fn key(&self) -> &'static str {
+        match self {
+            Self::File { op, .. } => op.axis().key(),
+        }
+    }
+
+    /// Which path or name is needed.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        match self {
+            Self::File { target, .. } => target.path.display().to_string(),
+        }
+    }
+
     fn axis(&self) -> Axis<'_> {
         match self {
             Self::File { op, target } => Axis::File { op: *op, target },
@@ -68,7 +84,12 @@ pub enum Decision<C> {
         reason: AskReason,
     },
     /// Tell the model why not.
-    Refuse(Refusal),
+    Refuse {
+        /// What is refused: a need, or the tool itself.
+        need: Option<Need>,
+        /// Why.
+        refusal: Refusal,
+    },
 }
 
 /// Decides on one call: the tool first, then each need in order.
@@ -77,14 +98,14 @@ pub fn decide<C: Judged>(call: C, authority: &Effective) -> Decision<C> {
     let tool = Axis::Tool { name: call.tool() };
     match authority.verdict(tool) {
         Verdict::Allow => {}
-        Verdict::Deny(refusal) => return Decision::Refuse(refusal),
+        Verdict::Deny(refusal) => return Decision::Refuse { need: None, refusal },
         Verdict::Ask(_) => unreachable!("no layer asks about a tool's name"),
     }
     let mut open: Option<(Need, AskReason)> = None;
     for need in call.needs() {
         match authority.verdict(need.axis()) {
             Verdict::Allow => {}
-            Verdict::Deny(refusal) => return Decision::Refuse(refusal),
+            Verdict::Deny(refusal) => return Decision::Refuse { need: Some(need.clone()), refusal },
             Verdict::Ask(reason) => open = open.or_else(|| Some((need.clone(), reason))),
         }
     }

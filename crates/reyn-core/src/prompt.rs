@@ -94,7 +94,12 @@ fn output_text<'a>(call: &ToolCall, output: &'a Output) -> Cow<'a, str> {
     for (key, value) in output.fields.iter().filter(|(key, value)| !echoed(key, value)) {
         let _ = match value {
             Value::String(text) if !text.contains('\n') => writeln!(facts, "{key}: {text}"),
-            other => writeln!(facts, "{key}: {other}"),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => writeln!(facts, "{key}: {value}"),
         };
     }
     match (facts.is_empty(), output.body.is_empty()) {

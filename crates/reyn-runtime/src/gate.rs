@@ -14,7 +14,7 @@ use reyn_core::capability::Effective;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
 use reyn_core::limits::{QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
-use reyn_core::permission::{Approval, AskReason, FileOp, Scope, Target};
+use reyn_core::permission::{Approval, AskReason, FileOp, Scope};
 use reyn_core::text::prefix;
 use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
 use reyn_tools::{Context, Prepared, Registry, ToolError};
@@ -124,15 +124,14 @@ impl Gate {
             }
             let (need, reason) = match decide(prepared, &self.authority) {
                 Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
-                Decision::Refuse(refusal) => {
+                Decision::Refuse { need, refusal } => {
                     let error = refusal.into_error();
-                    journal.audit_denied(call, &error)?;
+                    journal.audit_denied(call, need.as_ref(), &error)?;
                     return Ok(Judged::Refused(error));
                 }
                 Decision::Ask { need, reason, .. } => (need, reason),
             };
-            let Need::File { op, target } = need;
-            if let Some(error) = self.ask(call, op, &target, &reason, journal, cancel).await? {
+            if let Some(error) = self.ask(call, &need, &reason, journal, cancel).await? {
                 return Ok(Judged::Refused(error));
             }
         }
@@ -154,16 +153,17 @@ impl Gate {
     async fn ask(
         &mut self,
         call: &ToolCall,
-        op: FileOp,
-        target: &Target,
+        need: &Need,
         reason: &AskReason,
         journal: &mut Journal,
         cancel: &CancellationToken,
     ) -> Result<Option<CallError>, SessionError> {
         let zones = self.authority.agent().zones().clone();
+        let Need::File { op, target } = need;
+        let op = *op;
         let Some(person) = &mut self.person else {
             let error = reason.refused_for_want_of_a_person(op, target).into_error();
-            journal.audit_denied(call, &error)?;
+            journal.audit_denied(call, Some(need), &error)?;
             return Ok(Some(error));
         };
         let folder = target.path.parent().unwrap_or(&target.path).to_owned();
@@ -193,7 +193,7 @@ impl Gate {
             Answer::Recursive if question.may_widen => (folder, Scope::Recursive, true),
             Answer::Recursive | Answer::No => {
                 let error = reason.refused_by_a_person(op, target).into_error();
-                journal.audit_denied(call, &error)?;
+                journal.audit_denied(call, Some(need), &error)?;
                 return Ok(Some(error));
             }
         };

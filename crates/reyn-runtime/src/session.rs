@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use reyn_core::audit::AuditEvent;
 use reyn_core::capability::Effective;
 use reyn_core::conversation::{Entry, Finish};
+use reyn_core::gate::Need;
 use reyn_core::prompt::Environment;
 use reyn_core::settings::AuditSettings;
 use reyn_core::tool::{CallError, Outcome, ToolCall, ToolSpec};
@@ -210,11 +211,16 @@ impl Journal {
         })
     }
 
-    pub(crate) fn audit_denied(&mut self, call: &ToolCall, error: &CallError) -> Result<(), SessionError> {
+    pub(crate) fn audit_denied(
+        &mut self,
+        call: &ToolCall,
+        need: Option<&Need>,
+        error: &CallError,
+    ) -> Result<(), SessionError> {
         self.audit(AuditEvent::PermissionDenied {
             chain_id: self.chain_id(),
-            key: error.kind.name().to_owned(),
-            subject: call.name.clone(),
+            key: need.map_or("tool", Need::key).to_owned(),
+            subject: need.map_or_else(|| call.name.clone(), Need::subject),
             reason: error.message.clone(),
         })
     }

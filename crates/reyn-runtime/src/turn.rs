@@ -2,7 +2,7 @@
 
 use reyn_core::audit::AuditEvent;
 use reyn_core::conversation::{
-    Ending, Entry, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
+    Ending, Entry, Finish, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
 };
 use reyn_core::request::ChatRequest;
 use reyn_core::tool::{ErrorKind, Outcome, ToolCall};
@@ -20,6 +20,8 @@ pub struct TurnReport {
     pub ending: Ending,
     /// The answer; empty when there is none.
     pub answer: String,
+    /// Why the model stopped writing it: an answer can be cut at the token limit or withheld.
+    pub finish: Finish,
     /// Tokens of all its model calls.
     pub usage: Usage,
     /// Model calls.
@@ -218,8 +220,7 @@ impl Session {
         }
         match result {
             Ok(reply) => {
-                let (registry, context) = (&self.gate.registry, &self.gate.context);
-                let is_valid = |call: &ToolCall| registry.prepare(call.clone(), context).is_ok();
+                let is_valid = |call: &ToolCall| self.gate.registry.fits(call);
                 let mut reply = framing.read(reply, &is_valid);
                 if !offer_tools {
                     reply.calls.clear();
@@ -320,11 +321,11 @@ pub fn report(log: &[Entry]) -> TurnReport {
         | None => Ending::Interrupted,
     };
     let has_answer = matches!(ending, Ending::Answered | Ending::Limited { .. });
-    let answer = match latest_reply(turn) {
-        Some((reply, _)) if has_answer => reply.text.clone(),
-        Some(_) | None => String::new(),
+    let (answer, finish) = match latest_reply(turn) {
+        Some((reply, _)) if has_answer => (reply.text.clone(), reply.finish),
+        Some(_) | None => (String::new(), Finish::Stop),
     };
-    TurnReport { ending, answer, usage: usage_of(turn), rounds, calls }
+    TurnReport { ending, answer, finish, usage: usage_of(turn), rounds, calls }
 }
 
 /// The name that results and events carry.

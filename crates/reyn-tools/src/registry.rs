@@ -117,6 +117,13 @@ impl Registry {
         }
     }
 
+    /// Whether a call names a tool and fits its schema. Looks at nothing but the call.
+    #[must_use]
+    pub fn fits(&self, call: &ToolCall) -> bool {
+        let tool = self.tools.get(call.name.as_str());
+        tool.zip(call.args.as_object()).is_some_and(|(tool, args)| tool.fits(Value::Object(args.clone())))
+    }
+
     fn unknown(&self, name: &str) -> CallError {
         let suggestions = nearest(name, self.tools.keys().copied());
         let hint = if suggestions.is_empty() {
@@ -139,6 +146,7 @@ impl Registry {
 trait ErasedTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
     fn schema(&self) -> Value;
+    fn fits(&self, args: Value) -> bool;
     fn prepare(&self, args: Value, context: &Context) -> Result<Prepared, CallError>;
 }
 
@@ -155,6 +163,10 @@ impl<T: Tool> ErasedTool for Erased<T> {
             settings.inline_subschemas = true;
         });
         compact(generator.into_generator().into_root_schema_for::<T::Args>().into())
+    }
+
+    fn fits(&self, args: Value) -> bool {
+        serde_json::from_value::<T::Args>(args).is_ok()
     }
 
     fn prepare(&self, args: Value, context: &Context) -> Result<Prepared, CallError> {

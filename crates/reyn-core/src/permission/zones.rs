@@ -16,14 +16,17 @@ pub struct Target {
 pub struct Zones {
     root: PathBuf,
     sealed: Vec<PathBuf>,
+    home_state: Option<PathBuf>,
 }
 
 /// Files that no grant opens for writing; only a person can, one by one. Relative to the root, in lower
 /// case, since some file systems do not tell cases apart; a trailing `/` means everything below.
-const PROTECTED: [&str; 13] = [
+const PROTECTED: [&str; 15] = [
     "reyn.yaml",
     "reyn.local.yaml",
     ".reyn/config.yaml",
+    ".reyn/providers.toml",
+    ".reyn/models.toml",
     ".reyn/config/",
     ".reyn/approvals.yaml",
     ".reyn/index/sources.yaml",
@@ -40,7 +43,14 @@ impl Zones {
     /// `root` is the workspace, `sealed` are files that no tool may touch at all; both without links.
     #[must_use]
     pub const fn new(root: PathBuf, sealed: Vec<PathBuf>) -> Self {
-        Self { root, sealed }
+        Self { root, sealed, home_state: None }
+    }
+
+    /// Protects all of the person's own `.reyn` folder too: what stands there holds in every project.
+    #[must_use]
+    pub fn with_home_state(mut self, folder: PathBuf) -> Self {
+        self.home_state = Some(folder);
+        self
     }
 
     /// The workspace.
@@ -64,6 +74,9 @@ impl Zones {
     /// Whether writing `path` always takes a person.
     #[must_use]
     pub fn is_protected(&self, path: &Path) -> bool {
+        if self.home_state.as_ref().is_some_and(|folder| is_below_whatever_case(path, folder)) {
+            return true;
+        }
         let Ok(relative) = path.strip_prefix(&self.root) else { return false };
         let parts: Vec<String> = relative
             .components()
@@ -78,7 +91,7 @@ impl Zones {
     /// Whether no tool may touch `path`, not even to read.
     #[must_use]
     pub fn is_sealed(&self, path: &Path) -> bool {
-        self.sealed.iter().any(|sealed| sealed == path)
+        self.sealed.iter().any(|sealed| folded(sealed) == folded(path))
     }
 
     /// How `path` is written for people: relative to the workspace when it is inside.
@@ -90,6 +103,15 @@ impl Zones {
             Err(_) => path.display().to_string(),
         }
     }
+}
+
+/// Some file systems do not tell cases apart, so what is guarded is guarded in every case.
+fn folded(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_lowercase())
+}
+
+fn is_below_whatever_case(path: &Path, folder: &Path) -> bool {
+    folded(path).starts_with(folded(folder))
 }
 
 /// A folder pattern matches the folder itself too: it must not be replaced by something else.
@@ -132,6 +154,27 @@ mod tests {
         ] {
             assert_eq!(zones.is_protected(Path::new(path)), protected, "{path}");
         }
+    }
+
+    #[test]
+    fn the_persons_own_folder_is_protected_in_every_project() {
+        let zones = Zones::new("/home/u/w".into(), vec![]).with_home_state("/home/u/.reyn".into());
+        for (path, protected) in [
+            ("/home/u/.reyn/config.yaml", true),
+            ("/home/u/.Reyn/models.toml", true),
+            ("/home/u/.reyn", true),
+            ("/home/u/.reynx/a", false),
+            ("/home/u/w/.reyn/notes.md", false),
+        ] {
+            assert_eq!(zones.is_protected(Path::new(path)), protected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_sealed_file_is_sealed_in_every_case() {
+        let zones = Zones::new("/w".into(), vec!["/home/u/.reyn/secrets.env".into()]);
+        assert!(zones.is_sealed(Path::new("/home/u/.reyn/SECRETS.env")));
+        assert!(!zones.is_sealed(Path::new("/home/u/.reyn/secrets.env.example")));
     }
 
     #[test]

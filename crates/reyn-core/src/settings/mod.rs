@@ -113,7 +113,7 @@ pub struct AuditSettings {
     pub max_bytes: u64,
     /// Age at which a new file is begun, in seconds; 0 is never.
     pub max_age_seconds: u64,
-    /// Days after which a file is removed; 0 is never.
+    /// Days that are kept for sure: a month's files are removed once the whole month is older; 0 keeps all.
     pub cleanup_period_days: u32,
 }
 

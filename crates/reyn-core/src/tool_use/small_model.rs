@@ -57,16 +57,16 @@ pub const PROFILE: Profile = Profile {
         },
         Example {
             tool: "",
-            exchange: &[("a rhyme about rain, please", r#"{"answer": "Rain, rain, fall on the plain."}"#)],
+            exchange: &[("a rhyme about rain", r#"{"answer": "Rain, rain, fall on the plain."}"#)],
         },
         Example {
             tool: "write_file",
             exchange: &[
                 (
-                    "put call mom into b.txt",
-                    r#"{"tool": "write_file", "args": {"path": "b.txt", "content": "call mom"}}"#,
+                    "put hello into b.txt",
+                    r#"{"tool": "write_file", "args": {"path": "b.txt", "content": "hello"}}"#,
                 ),
-                ("Result of write_file:\nok", r#"{"answer": "Done: b.txt says call mom."}"#),
+                ("Result of write_file:\nok", r#"{"answer": "Done: b.txt says hello."}"#),
             ],
         },
         Example {

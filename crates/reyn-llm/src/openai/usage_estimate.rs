@@ -9,15 +9,20 @@ const CHARS_PER_TOKEN: usize = 4;
 
 /// Usage figures from the length of the texts, marked as estimated.
 pub(super) fn estimate(request: &ChatRequest<'_>, reply: &Accumulated) -> Usage {
-    let messages: usize = request.messages.iter().map(message_chars).sum();
-    let tools: usize = request.tools.iter().map(|tool| chars(&tool.to_string())).sum();
     let calls: usize = reply.calls.iter().map(|call| chars(&call.name) + chars(&call.arguments)).sum();
     Usage {
-        prompt_tokens: tokens(messages + tools),
+        prompt_tokens: prompt_tokens(request),
         completion_tokens: tokens(chars(&reply.text) + calls),
         cached_tokens: 0,
         source: UsageSource::Estimated,
     }
+}
+
+/// Tokens of a request, from the length of its texts.
+pub(super) fn prompt_tokens(request: &ChatRequest<'_>) -> u64 {
+    let messages: usize = request.messages.iter().map(message_chars).sum();
+    let tools: usize = request.tools.iter().map(|tool| chars(&tool.to_string())).sum();
+    tokens(messages + tools)
 }
 
 fn message_chars(message: &Message<'_>) -> usize {

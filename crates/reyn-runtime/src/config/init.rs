@@ -79,15 +79,14 @@ pub fn init(folder: &Path) -> Result<Vec<InitLine>, InitError> {
     Ok(lines)
 }
 
-/// Makes the runtime's own folder in a project that has none, and keeps git from taking it in.
+/// Makes the runtime's own folder in a project that has none, and keeps git from taking it in unless a
+/// `.gitignore` in it says otherwise.
 ///
 /// # Errors
 /// When it cannot be made, or something else stands in its place.
 pub fn make_state_folder(root: &Path) -> Result<(), InitError> {
-    if matches!(create_folder(root, ".reyn")?, InitLine::Created(_)) {
-        create(root, ".reyn/.gitignore", "*\n")?;
-    }
-    Ok(())
+    create_folder(root, ".reyn")?;
+    create(root, ".reyn/.gitignore", "*\n").map(drop)
 }
 
 fn create(folder: &Path, name: &str, text: &str) -> Result<InitLine, InitError> {

@@ -104,14 +104,19 @@ impl Config {
         self.tree.get(&path).map(|node| node.mark.origin())
     }
 
-    /// The workspace, with the secrets file sealed.
+    /// The workspace, with the secrets file sealed and the person's own `.reyn` folder protected.
     #[must_use]
     pub fn zones(&self) -> Zones {
         let sealed = self.home.as_deref().map(|home| {
             let path = home.join(".reyn/secrets.env");
             files::real_path(&path).unwrap_or(path)
         });
-        Zones::new(self.root.clone(), sealed.into_iter().collect())
+        let zones = Zones::new(self.root.clone(), sealed.into_iter().collect());
+        match self.home.as_deref() {
+            // In the home folder itself the project's own rules hold.
+            Some(home) if home != self.root => zones.with_home_state(home.join(".reyn")),
+            Some(_) | None => zones,
+        }
     }
 
     /// Where the relative paths of the configuration start.

@@ -17,11 +17,7 @@ fn long_session(stage: &Stage) -> usize {
             script.push(
                 calls([
                     call("a", "read_file", json!({"path": "README.md", "limit": round + 1})),
-                    call(
-                        "b",
-                        "write_file",
-                        json!({"path": ".reyn/x", "content": "日😀"}),
-                    ),
+                    call("b", "write_file", json!({"path": ".reyn/x", "content": "日😀"})),
                 ])
                 .into(),
             );

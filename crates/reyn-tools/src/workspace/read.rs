@@ -112,7 +112,12 @@ impl Workspace {
             let mark = match entry.file_type() {
                 rustix::fs::FileType::Directory => "/",
                 rustix::fs::FileType::Symlink => "@",
-                _ => "",
+                rustix::fs::FileType::RegularFile
+                | rustix::fs::FileType::Fifo
+                | rustix::fs::FileType::Socket
+                | rustix::fs::FileType::CharacterDevice
+                | rustix::fs::FileType::BlockDevice
+                | rustix::fs::FileType::Unknown => "",
             };
             entries.push(ListedEntry { name, mark });
             if cancel.is_cancelled() {

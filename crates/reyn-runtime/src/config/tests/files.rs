@@ -1,3 +1,5 @@
+//! Which files are read, and which are refused.
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;

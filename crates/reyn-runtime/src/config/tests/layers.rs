@@ -1,3 +1,5 @@
+//! Which layer a value comes from.
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;

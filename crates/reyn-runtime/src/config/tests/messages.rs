@@ -1,3 +1,5 @@
+//! What a wrong configuration says, word for word.
+
 use expect_test::{Expect, expect};
 
 use super::{Place, loaded, problems_of};

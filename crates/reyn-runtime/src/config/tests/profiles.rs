@@ -1,3 +1,5 @@
+//! Capability profiles on disk.
+
 use std::fs;
 use std::os::unix::fs::symlink;
 

@@ -1,3 +1,5 @@
+//! What `reyn config show` and `check` print.
+
 use expect_test::expect;
 
 use super::super::{check, render_problems, schema};
