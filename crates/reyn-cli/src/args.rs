@@ -68,7 +68,7 @@ pub(crate) struct AskArgs {
     /// Use this model class, or this `provider/model`.
     #[arg(long, value_name = "CLASS")]
     pub model: Option<String>,
-    /// Model calls at most in this turn.
+    /// Model calls at most in this turn; one more, without tools, may sum up.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: Option<u32>,
     /// Apply this capability profile to the run.

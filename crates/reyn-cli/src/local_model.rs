@@ -187,7 +187,7 @@ fn no_engine(why: &str) -> Failure {
     Failure::usage(
         "no_model",
         format!(
-            "no model can answer ({why}), and this program was built without the local model. Do one of these:\n  \
+            "the local model would answer ({why}), but this program was built without it. Do one of these:\n  \
              - set a provider's key, e.g. `export OPENAI_API_KEY=…`\n  \
              - start a server on this machine, e.g. Ollama, LM Studio or llama.cpp\n  \
              - name a model in `reyn.yaml` under `llm` (`reyn init` writes one)\n  \

@@ -61,6 +61,12 @@ pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool
         let why = format!("`{key_name}` is set and nothing is configured");
         return server_model(project, &providers, spec, why);
     }
+    if let Some(api_base) = &llm.api_base {
+        let message = format!(
+            "`llm.api_base` is {api_base}, but no model is named; set `llm.model: PROVIDER/MODEL` beside it"
+        );
+        return Err(Failure::usage("unknown_model", message));
+    }
     if let Some(server) = find_local_server(&providers).await {
         let options = ModelOptions { api_base: Some(server.api_base.clone()), ..ModelOptions::default() };
         let spec = ModelSpec { provider: server.provider, model: server.model, options };

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use reyn_core::conversation::{Ending, Limit};
+use reyn_core::conversation::{Ending, Finish, Limit};
 use reyn_core::text::excerpt;
 use reyn_core::tool::{Args, Outcome, ToolCall};
 use reyn_runtime::{SessionEvent, TurnReport};
@@ -161,11 +161,19 @@ impl<'a> View<'a> {
 /// What a person must know about a turn that did not simply end with an answer.
 fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
     match &report.ending {
-        Ending::Answered => None,
+        Ending::Answered => match report.finish {
+            Finish::Stop | Finish::ToolCalls => None,
+            Finish::Length => Some(
+                "the answer was cut at the model's token limit; ask for less, or raise `max_completion_tokens`"
+                    .to_owned(),
+            ),
+            Finish::ContentFilter => Some("the provider withheld the rest of the answer".to_owned()),
+        },
         Ending::Limited { limit: Limit::MaxIterations } => Some(format!(
             "stopped after {} model calls; `--max-iterations` or `safety.loop.max_router_iterations` allows more, \
              and `reyn ask --session {session} \"go on\"` goes on",
-            report.rounds
+            // The last one, which sums up, comes on top of the limit.
+            report.rounds.saturating_sub(1)
         )),
         Ending::Limited { limit: Limit::IdenticalFailures } => {
             Some("stopped: the same call failed again and again".to_owned())
@@ -173,7 +181,7 @@ fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
         Ending::Empty => {
             Some("the model gave an empty reply twice; ask again, or try another model".to_owned())
         }
-        Ending::Failed { message } => Some(message.clone()),
+        Ending::Failed { message, .. } => Some(message.clone()),
         Ending::Cancelled | Ending::Interrupted => {
             Some(format!("interrupted; `reyn ask --session {session} \"go on\"` goes on"))
         }

@@ -154,6 +154,9 @@ pub enum Ending {
     Empty,
     /// The model could not be reached or broke off.
     Failed {
+        /// Which kind of failure, for programs.
+        #[serde(default)]
+        kind: String,
         /// What went wrong, for the person.
         message: String,
     },

@@ -235,7 +235,8 @@ impl Session {
                     message: error.message.clone(),
                 })?;
                 let message = format!("`{model_name}` gave no answer: {}", error.message);
-                self.journal.append(Entry::Ended { ending: Ending::Failed { message } })
+                let kind = error.kind.name().to_owned();
+                self.journal.append(Entry::Ended { ending: Ending::Failed { kind, message } })
             }
         }
     }

@@ -77,7 +77,7 @@ fn ended(ending: &Ending) -> String {
         Ending::Answered => "answered".to_owned(),
         Ending::Limited { limit } => format!("limited by {}", limit.name()),
         Ending::Empty => "empty".to_owned(),
-        Ending::Failed { message } => format!("failed: {message}"),
+        Ending::Failed { message, .. } => format!("failed: {message}"),
         Ending::Cancelled => "cancelled".to_owned(),
         Ending::Interrupted => "interrupted".to_owned(),
     }

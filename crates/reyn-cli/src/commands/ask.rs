@@ -169,14 +169,17 @@ fn piped() -> Result<String, Failure> {
 /// call on, not from the first poll.
 pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    // Under `nohup` a closed terminal is no reason to stop; catching the signal would undo that.
+    let hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
     async move {
-        let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals else { return };
+        let [Ok(mut interrupt), Ok(mut terminate)] = signals else { return };
+        let mut hangup = hangup;
         for attempt in 0..2 {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
+                () = heard(&mut hangup) => {}
             }
             if attempt == 0 {
                 cancel.cancel();
@@ -184,6 +187,20 @@ pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> impl Future<Output 
         }
         std::process::exit(i32::from(Exit::Interrupted.code()));
     }
+}
+
+async fn heard(signal: &mut Option<tokio::signal::unix::Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
+    }
+}
+
+/// Whether whoever started the process told it to ignore a closed terminal.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// The report as the one object of `--json`.
@@ -202,7 +219,9 @@ pub(crate) fn report_json(report: &TurnReport, session: &str, model: &str, exit:
         })
         .collect();
     let error = match &report.ending {
-        reyn_core::conversation::Ending::Failed { message } => json!({"kind": "model", "message": message}),
+        reyn_core::conversation::Ending::Failed { kind, message } => {
+            json!({"kind": kind, "message": message})
+        }
         reyn_core::conversation::Ending::Empty => {
             json!({"kind": "empty", "message": "the model gave an empty reply twice"})
         }
@@ -217,6 +236,7 @@ pub(crate) fn report_json(report: &TurnReport, session: &str, model: &str, exit:
         "ending": reyn_runtime::ending_name(&report.ending),
         "limit": report.limit().map(reyn_core::conversation::Limit::name),
         "answer": report.answer,
+        "finish": report.finish,
         "session": session,
         "model": model,
         "rounds": report.rounds,

@@ -71,7 +71,8 @@ fn the_help_of_ask_names_every_flag() {
                                             workspace), or `file.write:PATH`
               --session <ID>                Go on with this session, or begin it
               --model <CLASS>               Use this model class, or this `provider/model`
-              --max-iterations <N>          Model calls at most in this turn
+              --max-iterations <N>          Model calls at most in this turn; one more, without tools, may
+                                            sum up
               --profile <NAME>              Apply this capability profile to the run
               --exclude-tools <NAMES>       Take these tools away for this run
               --exclude-categories <NAMES>  Hide these categories for this run

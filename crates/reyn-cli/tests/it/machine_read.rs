@@ -35,40 +35,41 @@ fn an_answer_is_one_object() {
         &Place::with(&server),
         ["ask", "what?", "--json", "--session", "s"],
         &expect![[r#"
-        {
-          "status": "ok",
-          "exit_code": 0,
-          "ending": "answered",
-          "limit": null,
-          "answer": "It says hello.",
-          "session": "s",
-          "model": "fake/test",
-          "rounds": 2,
-          "usage": {
-            "prompt_tokens": 20,
-            "completion_tokens": 10,
-            "cached_tokens": 0,
-            "source": "provider"
-          },
-          "calls": [
             {
-              "tool": "read_file",
-              "status": "ok"
-            },
-            {
-              "tool": "read_file",
-              "status": "error",
-              "error": {
-                "kind": "handler_error",
-                "message": "cannot read `gone.md`: there is no such file or folder",
-                "hint": "`list_directory` shows what is there",
-                "wants_person": false
-              }
+              "status": "ok",
+              "exit_code": 0,
+              "ending": "answered",
+              "limit": null,
+              "answer": "It says hello.",
+              "finish": "stop",
+              "session": "s",
+              "model": "fake/test",
+              "rounds": 2,
+              "usage": {
+                "prompt_tokens": 20,
+                "completion_tokens": 10,
+                "cached_tokens": 0,
+                "source": "provider"
+              },
+              "calls": [
+                {
+                  "tool": "read_file",
+                  "status": "ok"
+                },
+                {
+                  "tool": "read_file",
+                  "status": "error",
+                  "error": {
+                    "kind": "handler_error",
+                    "message": "cannot read `gone.md`: there is no such file or folder",
+                    "hint": "`list_directory` shows what is there",
+                    "wants_person": false
+                  }
+                }
+              ],
+              "error": null
             }
-          ],
-          "error": null
-        }
-    "#]],
+        "#]],
     );
 }
 
@@ -79,28 +80,29 @@ fn a_web_page_instead_of_an_answer_is_one_object() {
         &place,
         ["ask", "what?", "--json", "--session", "s"],
         &expect![[r#"
-        {
-          "status": "error",
-          "exit_code": 1,
-          "ending": "failed",
-          "limit": null,
-          "answer": "",
-          "session": "s",
-          "model": "fake/test",
-          "rounds": 0,
-          "usage": {
-            "prompt_tokens": 0,
-            "completion_tokens": 0,
-            "cached_tokens": 0,
-            "source": "provider"
-          },
-          "calls": [],
-          "error": {
-            "kind": "model",
-            "message": "`fake/test` gave no answer: http://SERVER/v1 answered 200 with text/html; charset=utf-8 instead of a chat completion; `api_base` must be the address of an OpenAI-compatible server and end in `/v1`"
-          }
-        }
-    "#]],
+            {
+              "status": "error",
+              "exit_code": 1,
+              "ending": "failed",
+              "limit": null,
+              "answer": "",
+              "finish": "stop",
+              "session": "s",
+              "model": "fake/test",
+              "rounds": 0,
+              "usage": {
+                "prompt_tokens": 0,
+                "completion_tokens": 0,
+                "cached_tokens": 0,
+                "source": "unknown"
+              },
+              "calls": [],
+              "error": {
+                "kind": "protocol",
+                "message": "`fake/test` gave no answer: http://SERVER/v1 answered 200 with text/html; charset=utf-8 instead of a chat completion; `api_base` must be the address of an OpenAI-compatible server and end in `/v1`"
+              }
+            }
+        "#]],
     );
 }
 
@@ -111,28 +113,29 @@ fn a_refused_key_is_one_object() {
         &place,
         ["ask", "what?", "--json", "--session", "s"],
         &expect![[r#"
-        {
-          "status": "error",
-          "exit_code": 1,
-          "ending": "failed",
-          "limit": null,
-          "answer": "",
-          "session": "s",
-          "model": "fake/test",
-          "rounds": 0,
-          "usage": {
-            "prompt_tokens": 0,
-            "completion_tokens": 0,
-            "cached_tokens": 0,
-            "source": "provider"
-          },
-          "calls": [],
-          "error": {
-            "kind": "model",
-            "message": "`fake/test` gave no answer: fake wants a key (401): bad key; name the environment variable that holds the key in `api_key_env`"
-          }
-        }
-    "#]],
+            {
+              "status": "error",
+              "exit_code": 1,
+              "ending": "failed",
+              "limit": null,
+              "answer": "",
+              "finish": "stop",
+              "session": "s",
+              "model": "fake/test",
+              "rounds": 0,
+              "usage": {
+                "prompt_tokens": 0,
+                "completion_tokens": 0,
+                "cached_tokens": 0,
+                "source": "unknown"
+              },
+              "calls": [],
+              "error": {
+                "kind": "unauthorized",
+                "message": "`fake/test` gave no answer: fake wants a key (401): bad key; name the environment variable that holds the key in `api_key_env`"
+              }
+            }
+        "#]],
     );
 }
 
@@ -248,36 +251,37 @@ fn a_refusal_for_want_of_a_person_is_one_object() {
         &Place::with(&server),
         ["ask", "what?", "--json", "--session", "s"],
         &expect![[r#"
-        {
-          "status": "ok",
-          "exit_code": 4,
-          "ending": "answered",
-          "limit": null,
-          "answer": "I could not.",
-          "session": "s",
-          "model": "fake/test",
-          "rounds": 2,
-          "usage": {
-            "prompt_tokens": 20,
-            "completion_tokens": 10,
-            "cached_tokens": 0,
-            "source": "provider"
-          },
-          "calls": [
             {
-              "tool": "write_file",
-              "status": "error",
-              "error": {
-                "kind": "permission_denied",
-                "message": "nobody is there to allow it: write `notes.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking",
-                "hint": "the person can run it again with `--allow file.write`, or set `permissions.file.write: [\"notes.md\"]` in `reyn.yaml`",
-                "wants_person": true
-              }
+              "status": "ok",
+              "exit_code": 4,
+              "ending": "answered",
+              "limit": null,
+              "answer": "I could not.",
+              "finish": "stop",
+              "session": "s",
+              "model": "fake/test",
+              "rounds": 2,
+              "usage": {
+                "prompt_tokens": 20,
+                "completion_tokens": 10,
+                "cached_tokens": 0,
+                "source": "provider"
+              },
+              "calls": [
+                {
+                  "tool": "write_file",
+                  "status": "error",
+                  "error": {
+                    "kind": "permission_denied",
+                    "message": "nobody is there to allow it: write `notes.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking",
+                    "hint": "the person can run it again with `--allow file.write`, or set `permissions.file.write: [\"notes.md\"]` in `reyn.yaml`",
+                    "wants_person": true
+                  }
+                }
+              ],
+              "error": null
             }
-          ],
-          "error": null
-        }
-    "#]],
+        "#]],
     );
 }
 
@@ -292,30 +296,31 @@ fn a_limit_is_one_object() {
         &Place::with(&server),
         args,
         &expect![[r#"
-        {
-          "status": "ok",
-          "exit_code": 3,
-          "ending": "limited",
-          "limit": "max_iterations",
-          "answer": "So far: hello.",
-          "session": "s",
-          "model": "fake/test",
-          "rounds": 2,
-          "usage": {
-            "prompt_tokens": 20,
-            "completion_tokens": 10,
-            "cached_tokens": 0,
-            "source": "provider"
-          },
-          "calls": [
             {
-              "tool": "read_file",
-              "status": "ok"
+              "status": "ok",
+              "exit_code": 3,
+              "ending": "limited",
+              "limit": "max_iterations",
+              "answer": "So far: hello.",
+              "finish": "stop",
+              "session": "s",
+              "model": "fake/test",
+              "rounds": 2,
+              "usage": {
+                "prompt_tokens": 20,
+                "completion_tokens": 10,
+                "cached_tokens": 0,
+                "source": "provider"
+              },
+              "calls": [
+                {
+                  "tool": "read_file",
+                  "status": "ok"
+                }
+              ],
+              "error": null
             }
-          ],
-          "error": null
-        }
-    "#]],
+        "#]],
     );
 }
 
@@ -326,28 +331,29 @@ fn empty_replies_are_one_object() {
         &Place::with(&server),
         ["ask", "what?", "--json", "--session", "s"],
         &expect![[r#"
-        {
-          "status": "error",
-          "exit_code": 1,
-          "ending": "empty",
-          "limit": null,
-          "answer": "",
-          "session": "s",
-          "model": "fake/test",
-          "rounds": 2,
-          "usage": {
-            "prompt_tokens": 20,
-            "completion_tokens": 10,
-            "cached_tokens": 0,
-            "source": "provider"
-          },
-          "calls": [],
-          "error": {
-            "kind": "empty",
-            "message": "the model gave an empty reply twice"
-          }
-        }
-    "#]],
+            {
+              "status": "error",
+              "exit_code": 1,
+              "ending": "empty",
+              "limit": null,
+              "answer": "",
+              "finish": "stop",
+              "session": "s",
+              "model": "fake/test",
+              "rounds": 2,
+              "usage": {
+                "prompt_tokens": 20,
+                "completion_tokens": 10,
+                "cached_tokens": 0,
+                "source": "provider"
+              },
+              "calls": [],
+              "error": {
+                "kind": "empty",
+                "message": "the model gave an empty reply twice"
+              }
+            }
+        "#]],
     );
 }
 

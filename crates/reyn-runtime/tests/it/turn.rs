@@ -150,7 +150,9 @@ fn a_model_that_fails_ends_the_turn_and_the_next_turn_goes_through() {
     let stage = Stage::new();
     let error = ModelError::new(ModelErrorKind::Protocol, "the server answered with a web page");
     let (report, _) = stage.turn("one", vec![error.into()]);
-    assert!(matches!(report.ending, Ending::Failed { message } if message.contains("web page")));
+    assert!(
+        matches!(report.ending, Ending::Failed { kind, message } if kind == "protocol" && message.contains("web page"))
+    );
     let (report, shown) = stage.turn("two", vec![says("done").into()]);
     assert_eq!(report.ending, Ending::Answered);
     expect![[r"

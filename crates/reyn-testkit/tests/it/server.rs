@@ -1,3 +1,5 @@
+//! The fake server holds its clients to the protocol.
+
 use reyn_core::request::{ChatRequest, Message};
 use reyn_core::tool_use::Framing;
 use reyn_llm::{ChatModel, ModelErrorKind};

@@ -1,3 +1,5 @@
+//! A conversation as a person would read it.
+
 use expect_test::expect;
 use reyn_core::conversation::{Ending, Entry, Limit, Reply};
 use reyn_core::tool::{Args, CallError, Effect, ErrorKind, Outcome, Output};

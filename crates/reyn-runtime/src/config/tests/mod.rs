@@ -1,5 +1,6 @@
 //! Loading from real files.
 
+mod examples;
 mod files;
 mod layers;
 mod messages;
