@@ -6,6 +6,8 @@ mod answer;
 mod cut_short;
 mod exit_code;
 mod help;
+#[cfg(feature = "local")]
+mod local_model;
 mod machine_read;
 mod model_choice;
 mod model_files;

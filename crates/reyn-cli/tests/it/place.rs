@@ -100,9 +100,14 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_reyn"));
         command.args(args).current_dir(&self.root).stdin(Stdio::null()).env_clear();
         command.env("HOME", &self.home).env("PATH", "/usr/bin:/bin").env("TZ", "UTC");
-        command.env("REYN_CACHE_DIR", self.dir.path().join("cache"));
+        command.env("REYN_CACHE_DIR", self.cache());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
+    }
+
+    /// Where fetched files are kept.
+    pub(crate) fn cache(&self) -> PathBuf {
+        self.dir.path().join("cache")
     }
 
     /// What is different in every run, as snapshots show it.
@@ -123,7 +128,7 @@ impl Place {
 
     /// Every byte that the runtime has written into the project and the home folder.
     pub(crate) fn everything_written(&self) -> String {
-        let mut folders = vec![self.root.join(".reyn"), self.home.clone(), self.dir.path().join("cache")];
+        let mut folders = vec![self.root.join(".reyn"), self.home.clone(), self.cache()];
         let mut text = String::new();
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).into_iter().flatten() {
