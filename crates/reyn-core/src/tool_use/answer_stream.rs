@@ -1,21 +1,71 @@
 //! Reads the answer out of `{"answer": "…"}` while it is still being written.
 
-/// Feeds on pieces of a JSON reply and gives out the text of its `answer`, as far as it is known.
+/// Bytes before the answer's text; a reply with more is no answer.
+const HEAD_BYTES_MAX: usize = 256;
+
+/// Feeds on pieces of a JSON reply and gives out the text of its `answer`, as far as it is known. Each
+/// byte is looked at once.
 #[derive(Debug, Default)]
 pub struct AnswerStream {
-    seen: String,
-    given: usize,
+    unread: String,
+    place: Place,
+}
+
+/// Where in the reply the next byte stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Place {
+    #[default]
+    BeforeAnswer,
+    InAnswer,
+    AfterAnswer,
 }
 
 impl AnswerStream {
     /// Takes the next piece; returns the new part of the answer, empty while there is none.
     pub fn push(&mut self, piece: &str) -> String {
-        self.seen.push_str(piece);
-        let Some(start) = answer_start(&self.seen) else { return String::new() };
-        let text = decode(&self.seen[start..]);
-        let new = text.get(self.given..).unwrap_or_default().to_owned();
-        self.given = text.len();
-        new
+        if self.place == Place::AfterAnswer {
+            return String::new();
+        }
+        self.unread.push_str(piece);
+        if self.place == Place::BeforeAnswer {
+            match answer_start(&self.unread) {
+                Some(start) => {
+                    self.unread.drain(..start);
+                    self.place = Place::InAnswer;
+                }
+                None if self.unread.len() > HEAD_BYTES_MAX => {
+                    self.place = Place::AfterAnswer;
+                    return String::new();
+                }
+                None => return String::new(),
+            }
+        }
+        self.read()
+    }
+
+    /// Decodes what is there, up to the answer's end or to an escape that is not complete yet.
+    fn read(&mut self) -> String {
+        let mut text = String::new();
+        let mut rest = self.unread.as_str();
+        while let Some(at) = rest.find(['"', '\\']) {
+            text.push_str(&rest[..at]);
+            rest = &rest[at..];
+            if rest.starts_with('"') {
+                self.place = Place::AfterAnswer;
+                break;
+            }
+            let Some((decoded, length)) = escape(rest) else {
+                self.unread = rest.to_owned();
+                return text;
+            };
+            text.push(decoded);
+            rest = &rest[length..];
+        }
+        if self.place == Place::InAnswer {
+            text.push_str(rest);
+        }
+        self.unread.clear();
+        text
     }
 }
 
@@ -26,35 +76,52 @@ fn answer_start(seen: &str) -> Option<usize> {
     Some(seen.len() - rest.len())
 }
 
-/// Decodes the inside of a JSON string up to its end or to an escape that is not complete yet.
-fn decode(inside: &str) -> String {
-    let mut end = inside.len();
-    let mut chars = inside.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => {
-                end = at;
-                break;
-            }
-            '\\' if chars.next().is_none() => {
-                end = at;
-                break;
-            }
-            _ => {}
-        }
+/// The character of the escape that `text` begins with, and the escape's length. `None` when it is not
+/// complete.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let kind = text[1..].chars().next()?;
+    let decoded = match kind {
+        'u' => return unicode_escape(text),
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        other => other,
+    };
+    Some((decoded, 1 + kind.len_utf8()))
+}
+
+/// The same for `\u0000`; half of a surrogate pair waits for the other half.
+fn unicode_escape(text: &str) -> Option<(char, usize)> {
+    let Some(unit) = code_unit(text)? else { return Some((char::REPLACEMENT_CHARACTER, 2)) };
+    if !(0xd800..0xdc00).contains(&unit) {
+        return Some((char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER), 6));
     }
-    // An escape of four digits may be cut, and half a surrogate pair is no character yet: drop from the
-    // last backslash on until what is left is a whole string.
-    let mut whole = &inside[..end];
-    loop {
-        if let Ok(text) = serde_json::from_str::<String>(&format!("\"{whole}\"")) {
-            return text;
+    let tail = &text[6..];
+    let low = match tail.starts_with("\\u") {
+        true => code_unit(tail)?,
+        false if "\\u".starts_with(tail) => return None,
+        false => None,
+    };
+    Some(match low {
+        Some(low) if (0xdc00..0xe000).contains(&low) => {
+            let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+            (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
         }
-        match whole.rfind('\\') {
-            Some(at) => whole = &whole[..at],
-            None => return String::new(),
-        }
-    }
+        Some(_) | None => (char::REPLACEMENT_CHARACTER, 6),
+    })
+}
+
+/// The number of a `\u0000`: `None` when it is not complete, `Some(None)` when it is none.
+fn code_unit(text: &str) -> Option<Option<u32>> {
+    let digits = text.as_bytes().get(2..6)?;
+    let is_number = digits.iter().all(u8::is_ascii_hexdigit);
+    Some(is_number.then(|| digits.iter().fold(0, |unit, digit| unit * 16 + hex(*digit))))
+}
+
+fn hex(digit: u8) -> u32 {
+    char::from(digit).to_digit(16).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -77,6 +144,25 @@ mod tests {
             let text: String = reply.chars().map(|c| stream.push(&c.to_string())).collect();
             assert_eq!(text, answer);
         }
+    }
+
+    #[test]
+    fn a_long_answer_in_small_pieces_is_read_once() {
+        let answer = "a \\ \n".repeat(1 << 17);
+        let reply = json!({ "answer": answer }).to_string();
+        let mut stream = AnswerStream::default();
+        let mut text = String::new();
+        for piece in reply.as_bytes().chunks(4) {
+            text.push_str(&stream.push(std::str::from_utf8(piece).unwrap()));
+        }
+        assert_eq!(text, answer);
+    }
+
+    #[test]
+    fn what_json_forbids_inside_a_text_is_passed_on_or_replaced() {
+        let mut stream = AnswerStream::default();
+        let text = stream.push("{\"answer\": \"a\nb") + &stream.push("\\ud83d c \\x \\udc00\" }");
+        assert_eq!(text, "a\nb\u{fffd} c x \u{fffd}");
     }
 
     #[test]

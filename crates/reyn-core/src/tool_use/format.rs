@@ -88,7 +88,7 @@ fn native_calls(raw: &[RawCall], is_cut: bool) -> Vec<ToolCall> {
     let mut calls: Vec<ToolCall> = vec![];
     for (at, call) in raw.iter().enumerate() {
         let is_taken = calls.iter().any(|earlier| earlier.id == call.id);
-        let id = if call.id.is_empty() || is_taken { format!("call_{at}") } else { call.id.clone() };
+        let id = if call.id.is_empty() || is_taken { unused_id(at, raw, &calls) } else { call.id.clone() };
         let is_last = at + 1 == raw.len();
         let name = ["default_api.", "functions."]
             .iter()
@@ -101,6 +101,14 @@ fn native_calls(raw: &[RawCall], is_cut: bool) -> Vec<ToolCall> {
         });
     }
     calls
+}
+
+/// An id that no call of the reply has, neither as it came nor as it was made unique.
+fn unused_id(at: usize, raw: &[RawCall], calls: &[ToolCall]) -> String {
+    let is_unused = |id: &String| {
+        raw.iter().all(|call| call.id != *id) && calls.iter().all(|call| call.id != *id)
+    };
+    (at..).map(|number| format!("call_{number}")).find(is_unused).expect("a reply has few calls")
 }
 
 /// The one call that a text consists of: a JSON object, bare, in a fence or in call tags.
@@ -127,7 +135,7 @@ pub(crate) fn call_from(mut object: Map<String, Value>) -> Option<ToolCall> {
     let name = ["tool", "name", "tool_name"].iter().find_map(|key| object.get(*key)?.as_str())?.to_owned();
     let keys = ["args", "arguments", "parameters", "input"];
     let args = match keys.iter().find_map(|key| object.remove(*key)) {
-        Some(Value::Object(args)) => Args::Object(args),
+        Some(Value::Object(args)) => Args::from_object(args),
         Some(Value::String(text)) => Args::parse(&text, false),
         Some(Value::Null) | None => Args::Object(Map::new()),
         Some(Value::Bool(_) | Value::Number(_) | Value::Array(_)) => return None,
@@ -223,6 +231,24 @@ mod tests {
         let parsed = Framing::default().read(reply, &|_| true);
         let pairs: Vec<_> = parsed.calls.iter().map(|call| (call.id.as_str(), call.name.as_str())).collect();
         assert_eq!(pairs, [("x", "read_file"), ("call_1", "read_file"), ("call_2", "exec")]);
+    }
+
+    #[test]
+    fn an_id_that_is_made_up_is_never_one_that_the_server_gave() {
+        for given in [["call_1", "call_1", ""], ["call_1", "", "call_2"], ["", "call_0", "call_0"]] {
+            let raw = given.map(|id| RawCall { id: id.into(), ..RawCall::default() });
+            let reply = ChatReply { calls: raw.to_vec(), ..ChatReply::default() };
+            let calls = Framing::default().read(reply, &|_| true).calls;
+            let ids: std::collections::BTreeSet<&str> = calls.iter().map(|call| call.id.as_str()).collect();
+            assert_eq!(ids.len(), 3, "{given:?} became {ids:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_in_text_is_bound_to_the_same_depth_as_a_native_one() {
+        let text = format!(r#"{{"tool": "x", "args": {{"a": {}1{}}}}}"#, "[".repeat(100), "]".repeat(100));
+        let call = call_in_text(&text).unwrap();
+        assert!(matches!(call.args, Args::Malformed { .. }), "{call:?}");
     }
 
     #[test]

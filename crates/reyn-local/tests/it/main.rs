@@ -14,6 +14,9 @@ use reyn_llm::{ChatModel as _, ModelError, StreamEvent};
 use reyn_local::{LocalChat, LocalOptions};
 use serde_json::Value;
 
+/// Tokens of `<|im_start|>assistant` and the line end, where the model begins to speak.
+const OPENING_TOKENS: u64 = 3;
+
 /// The model of the tests.
 fn model() -> &'static ModelFile {
     Catalogue::bundled().model("qwen2.5-coder-0.5b").unwrap()

@@ -2,9 +2,10 @@
 
 use reyn_core::conversation::Entry;
 use reyn_core::tool_use::{Callable, Framing, Surface, ToolFormat, small_model};
+use reyn_local::{LocalChat, LocalOptions};
 use serde_json::json;
 
-use crate::{ask, open};
+use crate::{OPENING_TOKENS, ask, open, options};
 
 /// Prompt tokens of a person without patience: about 10 s of reading on two busy cores.
 const STATIC_TOKENS_MAX: u64 = 400;
@@ -33,10 +34,13 @@ fn surface() -> Surface {
 
 #[tokio::test]
 async fn the_static_prompt_with_five_tools_is_short() {
-    let mut request = small_model::request(ToolFormat::Constrained, &surface(), &[], true);
-    request.output_tokens_max = Some(1);
-    let tokens = ask(&open(None), &request).await.unwrap().usage.prompt_tokens;
-    assert!(tokens < STATIC_TOKENS_MAX, "{tokens} tokens");
+    let request = small_model::request(ToolFormat::Constrained, &surface(), &[], true);
+    // A context that is too small tells the length without the prompt being read.
+    let chat = LocalChat::open(LocalOptions { context_tokens: 256, ..options(None) }).unwrap();
+    let message = ask(&chat, &request).await.unwrap_err().message;
+    let tokens: u64 =
+        message.split(' ').find_map(|word| word.parse().ok()).expect("the refusal says the length");
+    assert!(tokens - OPENING_TOKENS < STATIC_TOKENS_MAX, "{message}");
 }
 
 #[tokio::test]

@@ -75,11 +75,10 @@ async fn a_reply_cut_at_its_limit_says_so_and_counts_its_tokens() {
 
 #[tokio::test]
 async fn a_reply_ends_where_the_context_ends() {
-    let mut request = request(&["Count from one to one thousand, in words."], None);
+    let long = "word ".repeat(220);
+    let mut request = request(&[&long], Some(json!({"type": "string", "minLength": 2000})));
     request.output_tokens_max = None;
     let chat = LocalChat::open(LocalOptions { context_tokens: 256, ..options(None) }).unwrap();
-    let schema = json!({"type": "string", "minLength": 2000});
-    request.response_schema = Some(schema);
     let reply = ask(&chat, &request).await.unwrap();
     let usage = reply.usage;
     assert_eq!((reply.finish, usage.prompt_tokens + usage.completion_tokens), (Finish::Length, 256));

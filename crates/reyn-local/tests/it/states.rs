@@ -8,10 +8,7 @@ use reyn_core::request::{ChatRequest, Message};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::{ask, open, request};
-
-/// Tokens of `<|im_start|>assistant` and the line end, where the model begins to speak.
-const OPENING_TOKENS: u64 = 3;
+use crate::{OPENING_TOKENS, ask, open, request};
 
 /// The static part alone, written to `folder`; returns how many tokens it has.
 async fn write_state(folder: &Path) -> u64 {
