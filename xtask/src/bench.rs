@@ -72,9 +72,10 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode> {
         ]),
     )?;
     step(
-        "benches of functions",
-        &mut cargo(&["bench", "--locked", "-p", "reyn-core", "-p", "reyn-runtime", "--benches"]),
+        "benches of decisions",
+        &mut cargo(&["bench", "--locked", "-p", "reyn-core", "--bench", "decisions"]),
     )?;
+    step("benches of the log", &mut cargo(&["bench", "--locked", "-p", "reyn-runtime", "--bench", "log"]))?;
     let reyn = built_program()?;
     let place = std::env::temp_dir().join(format!("reyn-bench-{}", std::process::id()));
     std::fs::create_dir_all(&place)?;

@@ -122,7 +122,7 @@ pub(crate) struct EventsArgs {
     /// Not before: a time such as `2026-01-02T03:04:05Z`, a date, or an age such as `30m`, `2h`, `7d`.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Not after; as `--since`.
+    /// Not after; as `--since`, a date with its whole day.
     #[arg(long, value_name = "WHEN")]
     pub until: Option<String>,
     /// Print the events as they are stored, one JSON object a line.

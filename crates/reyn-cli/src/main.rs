@@ -13,7 +13,7 @@ mod wiring;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use jiff::Timestamp;
 
 use args::{Cli, Command, ConfigCommand, ModelsCommand, ToolsCommand};
@@ -42,7 +42,7 @@ fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Ask(args) => commands::ask::run(args),
         Command::Init(args) => commands::init::run(args),
         Command::Tools(command) => commands::tools::run(command, &Project::load()?),
-        Command::Events(args) => commands::events::run(args, Project::load()?.root(), Timestamp::now()),
+        Command::Events(args) => commands::events::run(args, Timestamp::now()),
         Command::Config(command) => commands::config::run(command),
         Command::Models(command) => commands::models::run(command),
     }
@@ -62,9 +62,21 @@ fn not_parsed(error: &clap::Error) -> Exit {
         (true, false) => Form::Object,
         (false, false) => Form::Words,
     };
+    let text = if has_loose_words(error) {
+        text.replacen("\n\nUsage:", "\n\n  tip: put a question of several words in quotes\n\nUsage:", 1)
+    } else {
+        text
+    };
     let text = text.trim();
     Failure::usage("usage", text.strip_prefix("error: ").unwrap_or(text)).tell(form);
     Exit::Usage
+}
+
+/// Whether a question was typed as several words.
+fn has_loose_words(error: &clap::Error) -> bool {
+    let is_word = matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if !word.starts_with('-'));
+    let is_ask = std::env::args_os().nth(1).is_some_and(|command| command == "ask");
+    error.kind() == ErrorKind::UnknownArgument && is_word && is_ask
 }
 
 const fn form(command: &Command) -> Form {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec};
-use reyn_core::text::alternatives;
+use reyn_core::text::{alternatives, nearest};
 use reyn_core::tool_use::Framing;
 use reyn_llm::{
     ApiKey, ChatModel, Endpoint, LlmTimeouts, OpenAiChat, Provider, Providers, Recording, Retrying,
@@ -41,6 +41,10 @@ pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool
             (None, None) => format!("class `{name}` of `llm.models`"),
         };
         return configured_model(project, spec, why, may_ask).await;
+    }
+    if let (None, Some(class)) = (configured, llm.models.keys().next()) {
+        let message = format!("`llm.models` has classes, but none answers; set `llm.model: {class}`");
+        return Err(Failure::usage("unknown_model", message));
     }
     let class = configured.unwrap_or("standard");
     let providers = providers(project)?;
@@ -156,7 +160,7 @@ fn key(project: &Project, spec: &ModelSpec, provider: Option<&Provider>) -> Resu
 
 fn unknown_provider(spec: &ModelSpec, providers: &Providers) -> Failure {
     let names: Vec<&str> = providers.all().iter().map(|provider| provider.name.as_str()).collect();
-    let near = reyn_core::text::nearest(&spec.provider, names.iter().copied());
+    let near = nearest(&spec.provider, names.iter().copied());
     let hint = if near.is_empty() {
         "give the model an `api_base`".to_owned()
     } else {
@@ -167,9 +171,13 @@ fn unknown_provider(spec: &ModelSpec, providers: &Providers) -> Failure {
 
 fn unresolved(error: &ModelClassError) -> Failure {
     let message = match error {
-        ModelClassError::Unknown { name, suggestions, known } => {
-            let hint = match (suggestions.is_empty(), known.is_empty()) {
-                (false, _) => format!("did you mean {}?", alternatives(suggestions)),
+        ModelClassError::Unknown { name, known, .. } => {
+            // The standard classes are there without any configuration.
+            let standard =
+                STANDARD_CLASSES.into_iter().filter(|class| !known.iter().any(|name| name == class));
+            let near = nearest(name, known.iter().map(String::as_str).chain(standard));
+            let hint = match (near.is_empty(), known.is_empty()) {
+                (false, _) => format!("did you mean {}?", alternatives(&near)),
                 (true, false) => format!("the classes are {}", alternatives(known)),
                 (true, true) => "write `provider/model`, or define the class under `llm.models`".to_owned(),
             };

@@ -73,9 +73,9 @@ fn words(question: &Question) -> String {
 fn choices(question: &Question) -> String {
     if question.may_widen {
         let folder = output::for_terminal(&question.folder).replace('\n', " ");
-        format!("  [y] this once  [j] always this path  [r] always below {folder}/  [N] no: ")
+        format!("  [y] this run  [j] always this path  [r] always below {folder}/  [N] no: ")
     } else {
-        "  [y] this once  [j] always this path  [N] no: ".to_owned()
+        "  [y] this run  [j] always this path  [N] no: ".to_owned()
     }
 }
 

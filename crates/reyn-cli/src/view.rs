@@ -98,7 +98,8 @@ impl<'a> View<'a> {
             SessionEvent::ToolFinished(_, outcome) => format!("  {}", outcome_line(outcome)),
         };
         self.end_line();
-        output::remark(&line);
+        // A name that a model made up, or a path, may hold line ends that forge a line of ours.
+        output::remark(&line.replace('\n', " "));
     }
 
     fn show_progress(&mut self, text: &str) {
@@ -152,7 +153,7 @@ impl<'a> View<'a> {
                 && error.wants_person
             {
                 let hint = error.hint.as_deref().unwrap_or_default();
-                output::note(&format!("reyn: refused: {}; {hint}", error.message));
+                output::note(&format!("reyn: refused: {}; {hint}", error.message).replace('\n', " "));
             }
         }
     }

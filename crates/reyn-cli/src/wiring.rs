@@ -47,6 +47,14 @@ pub(crate) fn inputs() -> Result<ConfigInputs, Failure> {
     })
 }
 
+/// The project's folder, whatever is wrong with the configuration.
+pub(crate) fn project_root() -> Result<PathBuf, Failure> {
+    let inputs = inputs()?;
+    reyn_runtime::config::Project::find(&inputs.working_dir, inputs.home.as_deref())
+        .map(|project| project.root)
+        .map_err(|problem| Failure::usage("config", render_problems(&[problem]).trim_end().to_owned()))
+}
+
 /// The person's home folder.
 pub(crate) fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())

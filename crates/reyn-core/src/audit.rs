@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::limits::AUDIT_VALUE_CHARS_MAX;
+use crate::limits::{AUDIT_ITEMS_MAX, AUDIT_VALUE_CHARS_MAX, AUDIT_WORDS_CHARS_MAX};
 use crate::text::excerpt;
 use crate::tool::Args;
 
@@ -234,16 +234,22 @@ pub fn redacted(args: &Args) -> Value {
 fn redacted_map(map: &Map<String, Value>) -> Value {
     let shown = |(key, value): (&String, &Value)| {
         let value = if is_secret_name(key) { Value::from("[redacted]") } else { redacted_value(value) };
-        (key.clone(), value)
+        (excerpt(key, AUDIT_VALUE_CHARS_MAX), value)
     };
-    Value::Object(map.iter().map(shown).collect())
+    Value::Object(map.iter().take(AUDIT_ITEMS_MAX).map(shown).collect())
+}
+
+/// Words as an event may hold them: cut, and replaced when they hold what looks like a secret.
+#[must_use]
+pub fn told(words: &str) -> String {
+    if looks_secret(words) { "[redacted]".to_owned() } else { excerpt(words, AUDIT_WORDS_CHARS_MAX) }
 }
 
 fn redacted_value(value: &Value) -> Value {
     match value {
         Value::String(text) if looks_secret(text) => Value::from("[redacted]"),
         Value::String(text) => Value::String(excerpt(text, AUDIT_VALUE_CHARS_MAX)),
-        Value::Array(items) => Value::Array(items.iter().take(20).map(redacted_value).collect()),
+        Value::Array(items) => Value::Array(items.iter().take(AUDIT_ITEMS_MAX).map(redacted_value).collect()),
         Value::Object(map) => redacted_map(map),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
@@ -261,12 +267,14 @@ fn is_secret_name(key: &str) -> bool {
 pub fn looks_secret(text: &str) -> bool {
     let has = |mark: &str, least: usize| {
         text.match_indices(mark).any(|(at, _)| {
+            // `risk-…` is a word; a credential does not begin inside one.
+            let is_inside_a_word = text[..at].ends_with(char::is_alphanumeric);
             let tail = &text[at + mark.len()..];
             let run = tail
                 .chars()
                 .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
                 .count();
-            run >= least
+            run >= least && !is_inside_a_word
         })
     };
     has("sk-", 20)
@@ -276,6 +284,10 @@ pub fn looks_secret(text: &str) -> bool {
         || has("gho_", 20)
         || has("github_pat_", 20)
         || has("xoxb-", 10)
+        || has("AIza", 30)
+        || has("gsk_", 20)
+        || has("xai-", 20)
+        || has("hf_", 20)
         || text.contains("PRIVATE KEY-----")
 }
 
@@ -315,5 +327,38 @@ mod tests {
     fn long_values_are_cut() {
         let args = Args::parse(&json!({"content": "x".repeat(5000)}).to_string(), false);
         assert!(redacted(&args).to_string().len() < 300);
+    }
+
+    #[test]
+    fn long_and_many_keys_are_cut() {
+        let many: Map<String, Value> = (0..5000).map(|at| (at.to_string(), Value::Null)).collect();
+        for args in [json!({"x".repeat(5000): 1}), json!(many), json!({"deep": [many]})] {
+            let shown = redacted(&Args::parse(&args.to_string(), false)).to_string();
+            assert!(shown.len() < 700, "{shown}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_key_is_told_from_a_word() {
+        for secret in [
+            "sk-abcdefghijklmnopqrstuvwx",
+            "key=sk-proj-abcdefghijklmnopqrstuvwx",
+            "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+            "gsk_abcdefghijklmnopqrstuvwx",
+            "xai-abcdefghijklmnopqrstuvwx",
+            "hf_abcdefghijklmnopqrstuvwx",
+        ] {
+            assert!(looks_secret(secret), "{secret}");
+        }
+        for word in ["docs/risk-assessment-overview-2026.md", "task-list-of-the-whole-year", "sk-short"] {
+            assert!(!looks_secret(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn words_of_an_event_are_bounded_and_hold_no_secret() {
+        assert_eq!(told("plain words"), "plain words");
+        assert_eq!(told("invalid type: string \"sk-abcdefghijklmnopqrstuvwx\""), "[redacted]");
+        assert_eq!(told(&"x".repeat(1 << 20)).chars().count(), AUDIT_WORDS_CHARS_MAX + 1);
     }
 }

@@ -110,9 +110,9 @@ impl Usage {
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
-            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
-            completion_tokens: self.completion_tokens + other.completion_tokens,
-            cached_tokens: self.cached_tokens + other.cached_tokens,
+            prompt_tokens: self.prompt_tokens.saturating_add(other.prompt_tokens),
+            completion_tokens: self.completion_tokens.saturating_add(other.completion_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(other.cached_tokens),
             source: self.source.max(other.source),
         }
     }
@@ -202,10 +202,11 @@ pub fn outcome_of<'a>(after_reply: &'a [Entry], id: &str) -> Option<&'a Outcome>
     })
 }
 
-/// The effect a call was started with, among the entries after its reply.
+/// The effect a call was started with, among the entries after its reply. Of several starts, a change
+/// counts before a read.
 #[must_use]
 pub fn started_effect(after_reply: &[Entry], id: &str) -> Option<Effect> {
-    after_reply.iter().find_map(|entry| match entry {
+    let effects = after_reply.iter().filter_map(|entry| match entry {
         Entry::Started { call_id, effect } if call_id == id => Some(*effect),
         Entry::Started { .. }
         | Entry::User { .. }
@@ -214,7 +215,8 @@ pub fn started_effect(after_reply: &[Entry], id: &str) -> Option<Effect> {
         | Entry::Nudged
         | Entry::LimitReached { .. }
         | Entry::Ended { .. } => None,
-    })
+    });
+    effects.reduce(|before, effect| if before == Effect::Changes { before } else { effect })
 }
 
 /// Usage of every reply of a stretch of log; unknown when there is none.
@@ -234,4 +236,15 @@ pub fn usage_of(entries: &[Entry]) -> Usage {
         })
         .reduce(Usage::plus)
         .unwrap_or(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_no_server_can_mean_do_not_overflow() {
+        let most = Usage { prompt_tokens: u64::MAX, ..Usage::default() };
+        assert_eq!(most.plus(most), most);
+    }
 }

@@ -5,6 +5,9 @@
 
 /// Longest argument text of one call that is parsed, in bytes.
 pub const ARGUMENT_BYTES_MAX: usize = 1 << 20;
+/// Nesting of one call's arguments. A record of the log nests them a little deeper, and its reader stops
+/// at 128.
+pub const ARGUMENT_DEPTH_MAX: usize = 64;
 /// How much of unreadable argument text is kept for the log and the model, in characters.
 pub const ARGUMENT_EXCERPT_CHARS: usize = 200;
 /// Model calls in one turn of a chat (`safety.loop.max_router_iterations`).
@@ -17,6 +20,8 @@ pub const CALLS_PER_REPLY_MAX: u32 = 50;
 pub const IDENTICAL_FAILURES_MAX: u32 = 3;
 /// Text of one result that the model reads, in bytes; a tool pages beyond it.
 pub const RESULT_BYTES_MAX: usize = 48 * 1024;
+/// Longest message and longest hint of a failed call, in bytes.
+pub const ERROR_BYTES_MAX: usize = 12 * 1024;
 /// Default wall-clock limit of one tool call, in seconds.
 pub const TOOL_CALL_SECONDS_MAX: u64 = 120;
 /// Longest reply of a model, in bytes, all its parts together.
@@ -66,6 +71,10 @@ pub const TIMEOUT_SECONDS_MAX: u64 = 86_400;
 pub const CONFIG_PROBLEMS_MAX: usize = 20;
 /// Capability profiles that one project may hold.
 pub const PROFILES_MAX: usize = 256;
+/// Longest name of a tool that is sent back to a server, in bytes, as servers bound it.
+pub const CALL_NAME_BYTES_MAX: usize = 64;
+/// Longest name that is compared with others, in bytes.
+pub const NAME_BYTES_MAX: usize = 256;
 /// Names offered when a name is unknown.
 pub const SUGGESTIONS_MAX: usize = 5;
 /// Largest prompt read from standard input, in bytes.
@@ -76,6 +85,10 @@ pub const LOG_BYTES_MAX: u64 = 1 << 30;
 pub const AUDIT_FILE_BYTES_MAX: u64 = 10 << 20;
 /// Longest text value kept in an audit event's arguments, in characters.
 pub const AUDIT_VALUE_CHARS_MAX: usize = 200;
+/// Values of one list or object, and keys of one object, kept in an audit event's arguments.
+pub const AUDIT_ITEMS_MAX: usize = 20;
+/// Longest words of an audit event, in characters.
+pub const AUDIT_WORDS_CHARS_MAX: usize = 2_000;
 /// Times one call may be put to a person before it is refused.
 pub const QUESTIONS_PER_CALL_MAX: usize = 8;
 /// Tokens a local model writes in one reply when nothing else is asked for.

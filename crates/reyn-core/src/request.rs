@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::conversation::{Entry, Finish, Reply, Usage, outcome_of};
+use crate::limits::CALL_NAME_BYTES_MAX;
 use crate::prompt;
 use crate::tool::ToolCall;
 
@@ -77,7 +78,7 @@ pub struct RawCall {
 ///
 /// Valid for a strict server whatever the log went through: every call is followed by exactly one
 /// result (a lost one is said to be lost), results without a call are left out, blank replies are left
-/// out, and two texts of the person in a row become one message.
+/// out, two texts of the person in a row become one message, and every call has a name that is one.
 #[must_use]
 pub fn messages(log: &[Entry]) -> Vec<Message<'_>> {
     let mut messages: Vec<Message<'_>> = vec![];
@@ -117,17 +118,38 @@ fn push_reply<'a>(messages: &mut Vec<Message<'a>>, reply: &'a Reply, after: &'a 
         Some(Message::Assistant { .. }) => messages.push(Message::User(Cow::Borrowed(prompt::GO_ON))),
         Some(Message::System(_) | Message::User(_) | Message::ToolResult { .. }) => {}
     }
-    messages
-        .push(Message::Assistant { text: Cow::Borrowed(&reply.text), calls: Cow::Borrowed(&reply.calls) });
+    messages.push(Message::Assistant { text: Cow::Borrowed(&reply.text), calls: named_well(&reply.calls) });
     for call in &reply.calls {
         let text = outcome_of(after, &call.id)
             .map_or(Cow::Borrowed(prompt::LOST_RESULT), |outcome| prompt::outcome_text(call, outcome));
         messages.push(Message::ToolResult {
             call_id: Cow::Borrowed(&call.id),
-            name: Cow::Borrowed(&call.name),
+            name: good_name(&call.name),
             text,
         });
     }
+}
+
+fn named_well(calls: &[ToolCall]) -> Cow<'_, [ToolCall]> {
+    if calls.iter().all(|call| matches!(good_name(&call.name), Cow::Borrowed(_))) {
+        return Cow::Borrowed(calls);
+    }
+    let named = |call: &ToolCall| ToolCall { name: good_name(&call.name).into_owned(), ..call.clone() };
+    Cow::Owned(calls.iter().map(named).collect())
+}
+
+/// A tool's name as servers take it back. One that the model made up may be none, and would make every
+/// later request of the session a bad one.
+fn good_name(name: &str) -> Cow<'_, str> {
+    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.is_empty() {
+        return Cow::Owned("unnamed".to_owned());
+    }
+    if name.len() <= CALL_NAME_BYTES_MAX && name.chars().all(is_good) {
+        return Cow::Borrowed(name);
+    }
+    let all = name.chars().map(|c| if is_good(c) { c } else { '_' });
+    Cow::Owned(all.take(CALL_NAME_BYTES_MAX).collect())
 }
 
 #[cfg(test)]
@@ -197,6 +219,26 @@ mod tests {
     fn blank_replies_are_left_out_and_the_nudge_is_the_persons() {
         let log = [user("a"), says(" "), Entry::Nudged, says("b")];
         assert_eq!(shape(&log), [format!("user a\n\n{}", prompt::NUDGE), "assistant b+0".into()]);
+    }
+
+    #[test]
+    fn a_name_that_no_server_takes_back_is_made_one() {
+        for (written, sent) in [
+            ("read_file", "read_file".to_owned()),
+            ("multi_tool_use.parallel", "multi_tool_use_parallel".to_owned()),
+            ("read file\n日", "read_file__".to_owned()),
+            ("", "unnamed".to_owned()),
+            (&"x".repeat(9000), "x".repeat(64)),
+        ] {
+            let call = ToolCall { id: "a".into(), name: written.into(), args: Args::parse("{}", false) };
+            let log = [user("hi"), Entry::Reply(Reply { calls: vec![call], ..Reply::default() })];
+            let messages = messages(&log);
+            let [_, Message::Assistant { calls, .. }, Message::ToolResult { name, .. }] = &messages[..]
+            else {
+                panic!("{messages:?}")
+            };
+            assert_eq!((calls[0].name.as_str(), name.as_ref()), (sent.as_str(), sent.as_str()), "{written}");
+        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! Small pure functions on text: nearest names, cutting, quoting.
 
-use crate::limits::SUGGESTIONS_MAX;
+use crate::limits::{NAME_BYTES_MAX, SUGGESTIONS_MAX};
 
 /// The names most like `wanted`, best first, at most [`SUGGESTIONS_MAX`].
 ///
 /// Likeness counts shared words (`list_files` is near `list_directory`) before edit distance, since a
-/// model that invents a name rarely misspells it. Nothing is returned for a name like none of them.
+/// model that invents a name rarely misspells it. Nothing is returned for a name like none of them, or
+/// longer than [`NAME_BYTES_MAX`].
 #[must_use]
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    if wanted.len() > NAME_BYTES_MAX {
+        return vec![];
+    }
     let wanted = wanted.to_lowercase();
     let mut scored: Vec<(f64, &str)> = names
         .into_iter()
@@ -66,6 +70,16 @@ pub fn alternatives(names: &[impl AsRef<str>]) -> String {
     }
 }
 
+/// `text` as one word of a shell's command line.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=+,@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +90,12 @@ mod tests {
         assert_eq!(nearest("list_files", names).first().map(String::as_str), Some("list_directory"));
         assert_eq!(nearest("raed_file", names).first().map(String::as_str), Some("read_file"));
         assert_eq!(nearest("zzzz", names), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_is_near_a_name_that_is_longer_than_any_name() {
+        let long = "read_file".repeat(1 << 20);
+        assert_eq!(nearest(&long, ["read_file"]), Vec::<String>::new());
     }
 
     #[test]

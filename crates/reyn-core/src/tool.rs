@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::limits::{ARGUMENT_BYTES_MAX, ARGUMENT_EXCERPT_CHARS};
+use crate::limits::{ARGUMENT_BYTES_MAX, ARGUMENT_DEPTH_MAX, ARGUMENT_EXCERPT_CHARS};
 use crate::text;
 
 /// Facts about a tool that never change while the process runs.
@@ -152,12 +152,28 @@ impl Args {
             ));
         }
         match serde_json::from_str::<Value>(trimmed) {
-            Ok(Value::Object(map)) => Self::Object(map),
+            Ok(Value::Object(map)) => Self::from_object(map),
             Ok(other) => malformed(format!("the arguments must be a JSON object, not {}", kind_of(&other))),
             Err(error) if is_cut => malformed(format!(
                 "the reply was cut at its token limit inside the arguments ({error}); send less in one call"
             )),
             Err(error) => malformed(format!("the arguments are not valid JSON: {error}")),
+        }
+    }
+
+    /// Takes an object that is parsed already. One that nests deeper than a record of the log can be read
+    /// back counts as malformed.
+    #[must_use]
+    pub fn from_object(map: Map<String, Value>) -> Self {
+        if !map.values().any(|value| is_deeper(value, ARGUMENT_DEPTH_MAX - 1)) {
+            return Self::Object(map);
+        }
+        Self::Malformed {
+            excerpt: map
+                .keys()
+                .next()
+                .map_or_else(String::new, |key| text::excerpt(key, ARGUMENT_EXCERPT_CHARS)),
+            error: format!("the arguments are nested deeper than {ARGUMENT_DEPTH_MAX} levels"),
         }
     }
 
@@ -178,6 +194,15 @@ impl Args {
             Self::Object(map) => serde_json::to_string(map).expect("a JSON map has string keys"),
             Self::Malformed { .. } => "{}".to_owned(),
         }
+    }
+}
+
+fn is_deeper(value: &Value, depth_max: usize) -> bool {
+    let is_below = |inner: &Value| is_deeper(inner, depth_max - 1);
+    match value {
+        Value::Array(items) => depth_max == 0 || items.iter().any(is_below),
+        Value::Object(map) => depth_max == 0 || map.values().any(is_below),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
@@ -372,6 +397,19 @@ mod tests {
         let Args::Malformed { excerpt, error } = Args::parse(&text, false) else { panic!("too long") };
         assert!(error.contains("the limit is 1048576"), "{error}");
         assert!(excerpt.len() < 300);
+    }
+
+    #[test]
+    fn no_key_of_an_object_is_special() {
+        let text = r#"{"a":{"$serde_json::private::RawValue":"[1]"}}"#;
+        assert_eq!(Args::parse(text, false).to_json(), text);
+    }
+
+    #[test]
+    fn arguments_nested_too_deep_for_the_log_are_refused() {
+        let nested = |depth: usize| format!(r#"{{"a":{}{}}}"#, "[".repeat(depth - 1), "]".repeat(depth - 1));
+        assert!(Args::parse(&nested(ARGUMENT_DEPTH_MAX), false).as_object().is_some());
+        assert!(malformed(&nested(ARGUMENT_DEPTH_MAX + 1), false).contains("deeper than 64"));
     }
 
     #[test]

@@ -89,11 +89,8 @@ pub fn settle_step(log: &[Entry]) -> Option<Step> {
     if let Some((reply, after)) = latest_reply(turn) {
         let open = reply.calls.iter().find(|call| outcome_of(after, &call.id).is_none());
         if let Some(call) = open {
-            return Some(match started_effect(after, &call.id) {
-                Some(Effect::Reads) => Step::RunCall(call.clone()),
-                Some(Effect::Changes) => Step::Append(finished(call, ambiguous(call))),
-                None => Step::Append(finished(call, not_run(call))),
-            });
+            let not_started = || Step::Append(finished(call, not_run(call)));
+            return Some(started_step(call, after).unwrap_or_else(not_started));
         }
     }
     Some(Step::Append(Entry::Ended { ending: Ending::Interrupted }))
@@ -139,6 +136,11 @@ fn ambiguous(call: &ToolCall) -> CallError {
     .hint("look at the state first; do not simply call it again")
 }
 
+fn died_twice(call: &ToolCall) -> CallError {
+    CallError::new(ErrorKind::Interrupted, format!("the process died twice while `{}` ran", call.name))
+        .hint("do not call it again with the same arguments")
+}
+
 fn not_run(call: &ToolCall) -> CallError {
     CallError::new(
         ErrorKind::Interrupted,
@@ -158,9 +160,19 @@ fn open_call_step(reply: &Reply, after: &[Entry], limits: TurnLimits) -> Option<
         .hint("make the call again in a later reply");
         return Some(Step::Append(finished(call, error)));
     }
-    Some(match started_effect(after, &call.id) {
-        Some(Effect::Changes) => Step::Append(finished(call, ambiguous(call))),
-        Some(Effect::Reads) | None => Step::RunCall(call.clone()),
+    Some(started_step(call, after).unwrap_or_else(|| Step::RunCall(call.clone())))
+}
+
+/// What an open call that had started comes to: a change is in doubt; a read runs again, but only once,
+/// since it may be what the process dies of. `None` when it had not started.
+fn started_step(call: &ToolCall, after: &[Entry]) -> Option<Step> {
+    let effect = started_effect(after, &call.id)?;
+    let is_start = |entry: &&Entry| matches!(entry, Entry::Started { call_id, .. } if *call_id == call.id);
+    let was_repeated = after.iter().filter(is_start).nth(1).is_some();
+    Some(match effect {
+        Effect::Changes => Step::Append(finished(call, ambiguous(call))),
+        Effect::Reads if was_repeated => Step::Append(finished(call, died_twice(call))),
+        Effect::Reads => Step::RunCall(call.clone()),
     })
 }
 
@@ -195,20 +207,19 @@ fn rounds(turn: &[Entry]) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// How often the latest failing call of the turn failed in the same words.
+/// How often a failing call of the latest reply failed in this turn, in the same words.
 fn identical_failures(turn: &[Entry]) -> u32 {
-    let mut failures: Vec<(&str, &crate::tool::Args)> = vec![];
+    let mut failures: Vec<&ToolCall> = vec![];
     let mut calls: &[ToolCall] = &[];
+    let mut latest = 0;
     for entry in turn {
         match entry {
-            Entry::Reply(reply) => calls = &reply.calls,
+            Entry::Reply(reply) => {
+                calls = &reply.calls;
+                latest = failures.len();
+            }
             Entry::Finished { call_id, outcome: Outcome::Error(_) } => {
-                failures.extend(
-                    calls
-                        .iter()
-                        .find(|call| call.id == *call_id)
-                        .map(|call| (call.name.as_str(), &call.args)),
-                );
+                failures.extend(calls.iter().find(|call| call.id == *call_id));
             }
             Entry::Finished { outcome: Outcome::Ok(_), .. }
             | Entry::User { .. }
@@ -218,8 +229,10 @@ fn identical_failures(turn: &[Entry]) -> u32 {
             | Entry::Ended { .. } => {}
         }
     }
-    let count = failures.last().map_or(0, |last| failures.iter().filter(|failure| *failure == last).count());
-    u32::try_from(count).unwrap_or(u32::MAX)
+    let is_same = |one: &ToolCall, other: &ToolCall| one.name == other.name && one.args == other.args;
+    let times = |call: &&ToolCall| failures.iter().filter(|failure| is_same(failure, call)).count();
+    let most = failures[latest..].iter().map(times).max().unwrap_or(0);
+    u32::try_from(most).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -342,6 +355,34 @@ mod tests {
         log.extend([reply(&["a"]), failed("a")]);
         let limit = Limit::IdenticalFailures;
         assert_eq!(next_step(&log, limits(80)), Step::Append(Entry::LimitReached { limit }));
+    }
+
+    #[test]
+    fn a_call_that_fails_beside_others_stops_the_turn_too() {
+        let other = |at: u32| ToolCall {
+            id: "b".into(),
+            name: "read_file".into(),
+            args: Args::parse(&format!(r#"{{"path":"{at}"}}"#), false),
+        };
+        let mut log = vec![user()];
+        for at in 0..3 {
+            assert_eq!(next_step(&log, limits(80)), Step::CallModel { offer_tools: true });
+            log.push(Entry::Reply(Reply { calls: vec![call("a"), other(at)], ..Reply::default() }));
+            log.extend([failed("a"), failed("b")]);
+        }
+        let limit = Limit::IdenticalFailures;
+        assert_eq!(next_step(&log, limits(80)), Step::Append(Entry::LimitReached { limit }));
+    }
+
+    #[test]
+    fn a_read_during_which_the_process_died_twice_is_not_run_a_third_time() {
+        let log = [user(), reply(&["a"]), started("a", Effect::Reads), started("a", Effect::Reads)];
+        for step in [next_step(&log, limits(8)), settle_step(&log).unwrap()] {
+            let Step::Append(Entry::Finished { outcome: Outcome::Error(error), .. }) = step else {
+                panic!("{step:?}")
+            };
+            assert_eq!((error.kind, error.message.contains("died twice")), (ErrorKind::Interrupted, true));
+        }
     }
 
     #[test]

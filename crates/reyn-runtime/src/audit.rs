@@ -79,9 +79,18 @@ impl AuditLog {
             Some(current) => current,
             none @ None => none.insert(open_new(&self.folder, &self.settings, zoned)?),
         };
-        current.file.write_all(&line).map_err(|source| AuditError { path: current.path.clone(), source })?;
-        current.bytes += line.len() as u64;
-        Ok(())
+        match current.file.write_all(&line) {
+            Ok(()) => {
+                current.bytes += line.len() as u64;
+                Ok(())
+            }
+            Err(source) => {
+                let path = current.path.clone();
+                // A part of the line may be there, and the next event would fuse with it.
+                self.current = None;
+                Err(AuditError { path, source })
+            }
+        }
     }
 
     /// Waits until every event is on the disk.
@@ -152,12 +161,20 @@ fn remove_old_months(folder: &Path, settings: &AuditSettings, now: &Zoned) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
-        let is_month = name.len() == 7 && name.to_str().is_some_and(|name| name < oldest.as_str());
-        if is_month {
+        let is_old = name.to_str().is_some_and(|name| is_month(name) && name < oldest.as_str());
+        if is_old {
             // What cannot be removed today is tried again next month.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Whether a folder's name is `YYYY-MM`, one of ours.
+fn is_month(name: &str) -> bool {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    name.split_once('-').is_some_and(|(year, month)| {
+        year.len() == 4 && month.len() == 2 && is_digits(year) && is_digits(month)
+    })
 }
 
 #[cfg(test)]
@@ -225,5 +242,30 @@ mod tests {
         let months: Vec<_> =
             files(dir.path()).iter().map(|path| path.iter().rev().nth(1).unwrap().to_owned()).collect();
         assert_eq!(months, ["2025-12", "2026-01"]);
+    }
+
+    #[test]
+    fn folders_that_are_no_months_are_never_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let chat = dir.path().join("agents/default/chat");
+        for name in ["archive", "0backup", "2020-ab"] {
+            std::fs::create_dir_all(chat.join(name)).unwrap();
+        }
+        let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", AuditSettings::default());
+        audit.record(&event("a"), "2026-01-10T12:00:00Z".parse().unwrap()).unwrap();
+        assert_eq!(std::fs::read_dir(&chat).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn an_event_after_one_that_could_not_be_written_begins_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", AuditSettings::default());
+        let file = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let opened = now.to_zoned(TimeZone::system());
+        audit.current = Some(Current { file, path: "/dev/full".into(), bytes: 0, opened });
+        assert!(audit.record(&event("a"), now).is_err());
+        audit.record(&event("b"), now).unwrap();
+        assert_eq!(files(dir.path()).len(), 1);
     }
 }

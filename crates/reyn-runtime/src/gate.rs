@@ -13,7 +13,7 @@ use reyn_core::audit::{AuditEvent, redacted};
 use reyn_core::capability::Effective;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
-use reyn_core::limits::{QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
+use reyn_core::limits::{ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
 use reyn_core::permission::{Approval, AskReason, FileOp, Scope};
 use reyn_core::text::prefix;
 use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
@@ -91,15 +91,16 @@ impl Gate {
         journal: &mut Journal,
         cancel: &CancellationToken,
     ) -> Result<Outcome, SessionError> {
+        let (call_id, tool) = Journal::named(call);
         journal.audit(AuditEvent::ToolCalled {
             chain_id: journal.chain_id(),
-            call_id: call.id.clone(),
-            tool: call.name.clone(),
+            call_id,
+            tool,
             args: redacted(&call.args),
             salvaged,
         })?;
         let outcome = match self.judge(call, journal, cancel).await? {
-            Judged::Refused(error) => Outcome::Error(error),
+            Judged::Refused(error) => Outcome::Error(cut(error)),
             Judged::Permitted(permitted) => self.execute(call, permitted, journal, cancel).await?,
         };
         journal.audit_outcome(call, &outcome)?;
@@ -114,7 +115,7 @@ impl Gate {
         cancel: &CancellationToken,
     ) -> Result<Judged, SessionError> {
         for _ in 0..QUESTIONS_PER_CALL_MAX {
-            let prepared = match self.prepare(call.clone()).await {
+            let prepared = match self.prepare(call.clone(), cancel).await {
                 Ok(prepared) => prepared,
                 Err(error) => return Ok(Judged::Refused(error)),
             };
@@ -141,12 +142,25 @@ impl Gate {
         )))
     }
 
-    /// Preparing looks at the file system, so it runs where a hanging one does no harm.
-    async fn prepare(&self, call: ToolCall) -> Result<Prepared, CallError> {
+    /// Preparing looks at the file system, so it runs where a hanging one does no harm, and is awaited no
+    /// longer than the call itself would be.
+    async fn prepare(&self, call: ToolCall, cancel: &CancellationToken) -> Result<Prepared, CallError> {
         let (registry, context) = (Arc::clone(&self.registry), Arc::clone(&self.context));
-        tokio::task::spawn_blocking(move || registry.prepare(call, &context))
-            .await
-            .unwrap_or_else(|error| Err(undecided(&error)))
+        let preparing = tokio::task::spawn_blocking(move || registry.prepare(call, &context));
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(cancelled_before()),
+            result = tokio::time::timeout(self.call_time_max, preparing) => match result {
+                Ok(prepared) => prepared.unwrap_or_else(|error| Err(undecided(&error))),
+                Err(_elapsed) => {
+                    Err(CallError::new(ErrorKind::Timeout, format!("{}; it did not run", self.stopped())))
+                }
+            },
+        }
+    }
+
+    fn stopped(&self) -> String {
+        format!("stopped after {} s (`safety.timeout.tool_call_seconds`)", self.call_time_max.as_secs())
     }
 
     /// Puts one need to a person. `None` when the answer was yes and is recorded.
@@ -183,7 +197,7 @@ impl Gate {
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => {
-                return Ok(Some(CallError::new(ErrorKind::Cancelled, "cancelled by the person before it ran")));
+                return Ok(Some(cancelled_before()));
             }
             answer = person.ask(&question) => answer,
         };
@@ -192,6 +206,10 @@ impl Gate {
             Answer::JustPath => (target.path.clone(), Scope::JustPath, true),
             Answer::Recursive if question.may_widen => (folder, Scope::Recursive, true),
             Answer::Recursive | Answer::No => {
+                let path = target.path.clone();
+                // A no holds for the run too: asking again and again must not wear a person down.
+                let refused = Approval { axis: op.axis(), path, scope: Scope::JustPath, is_allowed: false };
+                self.approvals.remember(refused);
                 let error = reason.refused_by_a_person(op, target).into_error();
                 journal.audit_denied(call, Some(need), &error)?;
                 return Ok(Some(error));
@@ -199,18 +217,16 @@ impl Gate {
         };
         let approval = Approval { axis: op.axis(), path, scope, is_allowed: true };
         let key = approval.key(ACTOR, &zones);
-        if is_kept {
-            if let Err(error) = self.approvals.keep(&approval, &zones) {
-                return Ok(Some(undecided(&error)));
+        let persisted = if is_kept {
+            match self.approvals.keep(approval, &zones) {
+                Ok(persisted) => persisted,
+                Err(error) => return Ok(Some(undecided(&error))),
             }
         } else {
             self.approvals.remember(approval);
-        }
-        journal.audit(AuditEvent::PermissionGranted {
-            chain_id: journal.chain_id(),
-            key,
-            persisted: is_kept,
-        })?;
+            false
+        };
+        journal.audit(AuditEvent::PermissionGranted { chain_id: journal.chain_id(), key, persisted })?;
         Ok(None)
     }
 
@@ -227,7 +243,7 @@ impl Gate {
         let written: Vec<String> = written_places(prepared);
         journal.append(Entry::Started { call_id: call.id.clone(), effect })?;
         if effect == Effect::Changes {
-            journal.sync()?;
+            journal.sync_all()?;
         }
         let context = Arc::new(self.context.with_cancel(cancel.child_token()));
         let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
@@ -236,12 +252,10 @@ impl Gate {
             () = cancel.cancelled() => Outcome::Error(cut_short(ErrorKind::Cancelled, "cancelled by the person", effect)),
             result = tokio::time::timeout(self.call_time_max, running) => match result {
                 Ok(Ok(Ok(output))) => Outcome::Ok(bounded(output)),
-                Ok(Ok(Err(error))) => Outcome::Error(failure(error, effect)),
+                Ok(Ok(Err(error))) => Outcome::Error(cut(failure(error, effect))),
                 Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
                 Err(_elapsed) => {
-                    let seconds = self.call_time_max.as_secs();
-                    let message = format!("stopped after {seconds} s (`safety.timeout.tool_call_seconds`)");
-                    Outcome::Error(cut_short(ErrorKind::Timeout, &message, effect))
+                    Outcome::Error(cut_short(ErrorKind::Timeout, &self.stopped(), effect))
                 }
             },
         };
@@ -276,6 +290,10 @@ fn undecided(error: &dyn std::fmt::Display) -> CallError {
     .hint("the person puts this right; the call cannot run before")
 }
 
+fn cancelled_before() -> CallError {
+    CallError::new(ErrorKind::Cancelled, "cancelled by the person before it ran")
+}
+
 fn failure(error: ToolError, effect: Effect) -> CallError {
     match error {
         ToolError::Cancelled => cut_short(ErrorKind::Cancelled, "cancelled by the person", effect),
@@ -300,4 +318,15 @@ fn bounded(mut output: Output) -> Output {
         output = output.with("truncated", true).with("total_bytes", total);
     }
     output
+}
+
+/// Cuts the words of an error, which can repeat what the model wrote.
+fn cut(mut error: CallError) -> CallError {
+    for words in [Some(&mut error.message), error.hint.as_mut()].into_iter().flatten() {
+        if words.len() > ERROR_BYTES_MAX {
+            words.truncate(prefix(words, ERROR_BYTES_MAX).len());
+            words.push('…');
+        }
+    }
+    error
 }

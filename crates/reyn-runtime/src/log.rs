@@ -11,14 +11,17 @@ use std::path::{Path, PathBuf};
 
 use reyn_core::conversation::Entry;
 use reyn_core::limits::LOG_BYTES_MAX;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 /// Version of the lines that are written.
 const VERSION: u32 = 1;
 const LOG_FILE: &str = "log.jsonl";
 const LOCK_FILE: &str = "lock";
 const DAMAGED_FILE: &str = "log.damaged";
+/// Folders that a session may be the first to make: its own, `sessions`, `state` and `.reyn`.
+const FOLDERS_OF_OURS: usize = 4;
 /// The start of every line of every version.
 const LINE_START: &[u8] = b"{\"v\":";
 
@@ -32,6 +35,8 @@ pub struct ConversationLog {
     is_dirty: bool,
     is_broken: bool,
     path: PathBuf,
+    /// Folders in which a name is new, until the first sync.
+    new_names_in: Vec<PathBuf>,
     _lock: File,
 }
 
@@ -104,14 +109,6 @@ struct RecordIn {
     entry: Entry,
 }
 
-#[derive(Deserialize)]
-struct Line<'a> {
-    v: u32,
-    crc: &'a str,
-    #[serde(borrow)]
-    rec: Option<&'a RawValue>,
-}
-
 /// Who holds a session, as the lock file says it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Holder {
@@ -141,11 +138,10 @@ impl ConversationLog {
         std::fs::create_dir_all(&folder).map_err(|source| io("create", &folder, source))?;
         let lock = take_lock(&folder, id, now)?;
         let path = folder.join(LOG_FILE);
-        let mut file = OpenOptions::new()
+        let mut file = no_link()
             .read(true)
             .append(true)
             .create(true)
-            .mode(0o600)
             .open(&path)
             .map_err(|source| io("open", &path, source))?;
         let bytes = read_all(&mut file, &path)?;
@@ -163,9 +159,10 @@ impl ConversationLog {
             entries: scan.entries,
             file,
             length,
-            next_seq: scan.last_seq + 1,
+            next_seq: scan.last_seq.saturating_add(1),
             is_dirty: report.damaged_bytes > 0,
             is_broken: false,
+            new_names_in: folder.ancestors().take(FOLDERS_OF_OURS).map(Path::to_owned).collect(),
             path,
             _lock: lock,
         };
@@ -199,7 +196,7 @@ impl ConversationLog {
             return Err(io("write", &self.path, source));
         }
         self.length += line.len() as u64;
-        self.next_seq += 1;
+        self.next_seq = self.next_seq.saturating_add(1);
         self.is_dirty = true;
         self.entries.push(entry);
         Ok(())
@@ -210,11 +207,35 @@ impl ConversationLog {
     /// # Errors
     /// When the disk does not take it.
     pub fn sync(&mut self) -> Result<(), LogError> {
+        if self.is_broken {
+            return Err(LogError::Broken(self.path.clone()));
+        }
         if self.is_dirty {
+            // After a sync that failed, the next one can succeed without the records being there.
+            self.is_broken = true;
             self.file.sync_data().map_err(|source| io("sync", &self.path, source))?;
+            for folder in std::mem::take(&mut self.new_names_in) {
+                sync_folder(&folder).map_err(|source| io("sync", &folder, source))?;
+            }
+            self.is_broken = false;
             self.is_dirty = false;
         }
         Ok(())
+    }
+}
+
+/// How the files of a session are opened: never through a link, which could have them written elsewhere.
+fn no_link() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
+/// Some file systems cannot sync a folder; that is no failure.
+fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    match rustix::fs::fsync(File::open(folder)?) {
+        Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+        Err(errno) => Err(errno.into()),
     }
 }
 
@@ -234,12 +255,11 @@ fn line_for(seq: u64, ts: &str, entry: &Entry) -> Vec<u8> {
 
 fn take_lock(folder: &Path, id: &str, now: &str) -> Result<File, LogError> {
     let path = folder.join(LOCK_FILE);
-    let mut lock = OpenOptions::new()
+    let mut lock = no_link()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
-        .mode(0o600)
         .open(&path)
         .map_err(|source| io("open", &path, source))?;
     match lock.try_lock() {
@@ -327,26 +347,31 @@ enum Parsed {
 }
 
 fn parse_line(bytes: &[u8]) -> Parsed {
-    let Ok(line) = serde_json::from_slice::<Line<'_>>(bytes) else { return Parsed::Bad };
-    let Some(record) = line.rec else { return Parsed::Bad };
-    let record = record.get();
-    if u32::from_str_radix(line.crc, 16) != Ok(crc32fast::hash(record.as_bytes())) {
+    let Some((version, crc, record)) = parts_of(bytes) else { return Parsed::Bad };
+    if crc != crc32fast::hash(record) {
         return Parsed::Bad;
     }
-    if line.v > VERSION {
-        return Parsed::Newer(line.v);
+    if version > VERSION {
+        return Parsed::Newer(version);
     }
-    serde_json::from_str(record).map_or(Parsed::Bad, Parsed::Good)
+    serde_json::from_slice(record).map_or(Parsed::Bad, Parsed::Good)
+}
+
+/// The version, the guard and the record of a line.
+fn parts_of(line: &[u8]) -> Option<(u32, u32, &[u8])> {
+    let rest = line.strip_prefix(LINE_START)?;
+    let (version, rest) = rest.split_at(memchr::memchr(b',', rest)?);
+    let version = std::str::from_utf8(version).ok()?.parse().ok()?;
+    let (crc, rest) = rest.strip_prefix(b",\"crc\":\"")?.split_at_checked(8)?;
+    let crc = u32::from_str_radix(std::str::from_utf8(crc).ok()?, 16).ok()?;
+    let record = rest.strip_prefix(b"\",\"rec\":")?.strip_suffix(b"}")?;
+    Some((version, crc, record))
 }
 
 /// Keeps damaged bytes for whoever wants to look at them.
 fn set_aside(side: &Path, bytes: &[u8], damage: &[std::ops::Range<usize>]) -> Result<(), LogError> {
-    let mut file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(side)
-        .map_err(|source| io("open", side, source))?;
+    let mut file =
+        no_link().append(true).create(true).open(side).map_err(|source| io("open", side, source))?;
     for range in damage {
         file.write_all(&bytes[range.clone()])
             .and_then(|()| file.write_all(b"\n"))
@@ -365,11 +390,10 @@ fn rewrite(file: File, path: &Path, bytes: &[u8], scan: &Scan) -> Result<(File, 
         return Ok((file, good_end as u64));
     }
     let scratch = path.with_extension("jsonl.new");
-    let mut new = OpenOptions::new()
+    let mut new = no_link()
         .read(true)
         .append(true)
         .create(true)
-        .mode(0o600)
         .open(&scratch)
         .map_err(|source| io("open", &scratch, source))?;
     new.set_len(0).map_err(|source| io("cut", &scratch, source))?;
@@ -469,6 +493,45 @@ mod tests {
             assert_eq!(kept, expected, "{}", String::from_utf8_lossy(&damage));
             assert_eq!(report.damaged_bytes, damage.len() as u64);
             assert_eq!(side, [damage.as_slice(), b"\n"].concat());
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_not_followed() {
+        for name in [LOG_FILE, LOCK_FILE, DAMAGED_FILE] {
+            let dir = tempfile::tempdir().unwrap();
+            let outside = dir.path().join("outside");
+            std::fs::write(&outside, "theirs").unwrap();
+            std::fs::create_dir(dir.path().join("s")).unwrap();
+            std::fs::write(dir.path().join("s").join(LOG_FILE), "damage\n").unwrap();
+            let _ = std::fs::remove_file(dir.path().join("s").join(name));
+            std::os::unix::fs::symlink(&outside, dir.path().join("s").join(name)).unwrap();
+            assert!(
+                matches!(ConversationLog::open(dir.path(), "s", NOW), Err(LogError::Io { .. })),
+                "{name}"
+            );
+            assert_eq!(std::fs::read_to_string(&outside).unwrap(), "theirs", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_number_at_the_end_of_its_range_does_not_overflow() {
+        let line = line_for(u64::MAX, NOW, &says("last"));
+        let (kept, report, _) = reopened(&line);
+        assert_eq!((kept, report.damaged_bytes), (vec![says("last")], 0));
+    }
+
+    #[test]
+    fn arguments_nested_as_deep_as_they_may_be_come_back() {
+        use reyn_core::limits::ARGUMENT_DEPTH_MAX;
+        use reyn_core::tool::{Args, ToolCall};
+        let nested = |depth: usize| format!(r#"{{"a":{}{}}}"#, "[".repeat(depth - 1), "]".repeat(depth - 1));
+        for depth in [ARGUMENT_DEPTH_MAX, ARGUMENT_DEPTH_MAX + 1, 127] {
+            let args = Args::parse(&nested(depth), false);
+            let call = ToolCall { id: "a".into(), name: "x".into(), args };
+            let entry = Entry::Reply(Reply { calls: vec![call], ..Reply::default() });
+            let (kept, report, _) = reopened(&line_for(1, NOW, &entry));
+            assert_eq!((kept, report.damaged_bytes), (vec![entry], 0), "{depth} levels");
         }
     }
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reyn_core::audit::AuditEvent;
+use reyn_core::audit::{AuditEvent, told};
 use reyn_core::capability::Effective;
 use reyn_core::conversation::{Entry, Finish};
 use reyn_core::gate::Need;
+use reyn_core::limits::AUDIT_VALUE_CHARS_MAX;
 use reyn_core::prompt::Environment;
 use reyn_core::settings::AuditSettings;
+use reyn_core::text::excerpt;
 use reyn_core::tool::{CallError, Outcome, ToolCall, ToolSpec};
 use reyn_core::tool_use::SessionNames;
 use reyn_core::turn::TurnLimits;
@@ -182,10 +184,7 @@ impl Journal {
         Ok(self.log.append(entry, &now)?)
     }
 
-    pub(crate) fn sync(&mut self) -> Result<(), SessionError> {
-        Ok(self.log.sync()?)
-    }
-
+    /// Waits until the conversation and the audit trail are on the disk.
     pub(crate) fn sync_all(&mut self) -> Result<(), SessionError> {
         self.log.sync()?;
         Ok(self.audit.sync()?)
@@ -195,8 +194,14 @@ impl Journal {
         Ok(self.audit.record(&event, (self.clock)())?)
     }
 
+    /// A call's id and its tool's name as an event may hold them: the model may have written anything.
+    pub(crate) fn named(call: &ToolCall) -> (String, String) {
+        (excerpt(&call.id, AUDIT_VALUE_CHARS_MAX), excerpt(&call.name, AUDIT_VALUE_CHARS_MAX))
+    }
+
     pub(crate) fn audit_outcome(&mut self, call: &ToolCall, outcome: &Outcome) -> Result<(), SessionError> {
-        let (chain_id, call_id, tool) = (self.chain_id(), call.id.clone(), call.name.clone());
+        let chain_id = self.chain_id();
+        let (call_id, tool) = Self::named(call);
         self.audit(match outcome {
             Outcome::Ok(output) => {
                 AuditEvent::ToolReturned { chain_id, call_id, tool, result_bytes: output.body.len() as u64 }
@@ -206,7 +211,7 @@ impl Journal {
                 call_id,
                 tool,
                 error_kind: error.kind.name().to_owned(),
-                message: error.message.clone(),
+                message: told(&error.message),
             },
         })
     }
@@ -220,8 +225,8 @@ impl Journal {
         self.audit(AuditEvent::PermissionDenied {
             chain_id: self.chain_id(),
             key: need.map_or("tool", Need::key).to_owned(),
-            subject: need.map_or_else(|| call.name.clone(), Need::subject),
-            reason: error.message.clone(),
+            subject: need.map_or_else(|| Self::named(call).1, Need::subject),
+            reason: told(&error.message),
         })
     }
 }

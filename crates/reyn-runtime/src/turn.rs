@@ -1,6 +1,6 @@
 //! Runs a turn: reads the log, does the next step, writes what happened.
 
-use reyn_core::audit::AuditEvent;
+use reyn_core::audit::{AuditEvent, told};
 use reyn_core::conversation::{
     Ending, Entry, Finish, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
 };
@@ -105,6 +105,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<(), SessionError> {
         let mut closed_calls = 0;
+        let mut was_open = false;
         while let Some(step) = settle_step(self.journal.log.entries()) {
             match step {
                 Step::RunCall(call) => {
@@ -113,15 +114,20 @@ impl Session {
                 }
                 Step::Append(entry) => {
                     closed_calls += u64::from(matches!(entry, Entry::Finished { .. }));
+                    was_open |= matches!(entry, Entry::Ended { .. });
                     self.journal.append(entry)?;
                 }
                 Step::CallModel { .. } | Step::Idle => break,
             }
         }
+        if was_open {
+            let (chain_id, ending) = (self.journal.chain_id(), ending_name(&Ending::Interrupted).to_owned());
+            self.journal.audit(AuditEvent::TurnSettled { chain_id, ending })?;
+        }
         let session_id = self.id.clone();
         let (damaged_bytes, is_resumed) = (self.damaged_bytes, self.is_resumed);
         self.damaged_bytes = 0;
-        if damaged_bytes > 0 || closed_calls > 0 {
+        if damaged_bytes > 0 || was_open {
             self.journal.audit(AuditEvent::SessionRestored { session_id, damaged_bytes, closed_calls })?;
         } else if !is_resumed {
             self.is_resumed = true;
@@ -169,11 +175,15 @@ impl Session {
             Entry::LimitReached { limit } => {
                 self.journal.audit(AuditEvent::LimitDenied { chain_id, kind: limit.name().to_owned() })?;
             }
-            Entry::User { .. }
-            | Entry::Reply(_)
-            | Entry::Started { .. }
-            | Entry::Finished { .. }
-            | Entry::Ended { .. } => {}
+            // A call that is answered without being run.
+            Entry::Finished { call_id, outcome } => {
+                let calls =
+                    latest_reply(self.journal.log.entries()).map_or(&[][..], |(reply, _)| &reply.calls);
+                if let Some(call) = calls.iter().find(|call| call.id == *call_id).cloned() {
+                    self.journal.audit_outcome(&call, outcome)?;
+                }
+            }
+            Entry::User { .. } | Entry::Reply(_) | Entry::Started { .. } | Entry::Ended { .. } => {}
         }
         self.journal.append(entry)
     }
@@ -212,12 +222,13 @@ impl Session {
         let mut retries: Vec<AuditEvent> = vec![];
         let result = tokio::select! {
             biased;
-            () = cancel.cancelled() => return self.close_cancelled(),
-            result = ask(self.model.as_ref(), &request, framing.format, listener, &mut retries) => result,
+            () = cancel.cancelled() => None,
+            result = ask(self.model.as_ref(), &request, framing.format, listener, &mut retries) => Some(result),
         };
         for event in retries {
             self.journal.audit(event)?;
         }
+        let Some(result) = result else { return self.close_cancelled() };
         match result {
             Ok(reply) => {
                 let is_valid = |call: &ToolCall| self.gate.registry.fits(call);
@@ -232,7 +243,7 @@ impl Session {
                     model: model_name.clone(),
                     chain_id,
                     error_kind: error.kind.name().to_owned(),
-                    message: error.message.clone(),
+                    message: told(&error.message),
                 })?;
                 let message = format!("`{model_name}` gave no answer: {}", error.message);
                 let kind = error.kind.name().to_owned();

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use reyn_core::gate::{Judged, Need, Permitted};
+use reyn_core::limits::NAME_BYTES_MAX;
 use reyn_core::permission::Target;
-use reyn_core::text::nearest;
+use reyn_core::text::{excerpt, nearest};
 use reyn_core::tool::{Args, CallError, ErrorKind, Output, ToolCall, ToolSpec};
 use reyn_core::tool_use::Callable;
 use schemars::generate::SchemaSettings;
@@ -109,11 +110,13 @@ impl Registry {
         };
         match call.args {
             Args::Object(map) => tool.prepare(Value::Object(map), context),
-            Args::Malformed { error, excerpt } => Err(CallError::new(
-                ErrorKind::InvalidArgs,
-                format!("{error}; the text began with `{excerpt}`"),
-            )
-            .hint(format!("call it again as {} with a JSON object", signature(tool.as_ref())))),
+            // What the model wrote stands in the hint: a message goes to the audit trail too.
+            Args::Malformed { error, excerpt } => {
+                Err(CallError::new(ErrorKind::InvalidArgs, error).hint(format!(
+                    "the text began with `{excerpt}`; call it again as {} with a JSON object",
+                    signature(tool.as_ref())
+                )))
+            }
         }
     }
 
@@ -136,7 +139,10 @@ impl Registry {
         };
         CallError {
             suggestions,
-            ..CallError::new(ErrorKind::UnknownTool, format!("no tool is named `{name}`"))
+            ..CallError::new(
+                ErrorKind::UnknownTool,
+                format!("no tool is named `{}`", excerpt(name, NAME_BYTES_MAX)),
+            )
         }
         .hint(hint)
     }
@@ -236,6 +242,13 @@ mod tests {
         }
         let hint = prepare("read_file", "{}", &context).hint.unwrap();
         assert!(hint.contains("read_file(path, offset?, limit?"), "{hint}");
+    }
+
+    #[test]
+    fn the_message_about_malformed_arguments_does_not_repeat_them() {
+        let error = prepare("read_file", r#"{"password": "hunter2""#, &Context::default());
+        assert!(!error.message.contains("hunter2"), "{}", error.message);
+        assert!(error.hint.unwrap().contains("hunter2"));
     }
 
     #[test]

@@ -26,8 +26,6 @@ pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
     if let Some(id) = &args.session {
         reyn_runtime::log::check_name(id).map_err(|error| Failure::usage("usage", error.to_string()))?;
     }
-    // Before signals are caught: reading blocks the thread that would hear of them.
-    let prompt = prompt(args)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -35,13 +33,22 @@ pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
     let cancel = CancellationToken::new();
     let result = runtime.block_on(async {
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
-        let result = ask(args, &prompt, &cancel).await;
+        let result = prompt_and_ask(args, &cancel).await;
         signals.abort();
         result
     });
-    // A thread may still wait for a line of the terminal or for a file system; the process does not.
+    // A thread may still wait for a pipe, a line of the terminal or a file system; the process does not.
     runtime.shutdown_background();
     result
+}
+
+async fn prompt_and_ask(args: &AskArgs, cancel: &CancellationToken) -> Result<Exit, Failure> {
+    let prompt = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(Failure::interrupted("interrupted")),
+        prompt = prompt(args) => prompt?,
+    };
+    ask(args, &prompt, cancel).await
 }
 
 async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result<Exit, Failure> {
@@ -127,8 +134,8 @@ fn broken(error: SessionError) -> Failure {
 }
 
 /// The prompt typed, with what is piped in after it.
-fn prompt(args: &AskArgs) -> Result<String, Failure> {
-    let piped = if std::io::stdin().is_terminal() { String::new() } else { piped()? };
+async fn prompt(args: &AskArgs) -> Result<String, Failure> {
+    let piped = if std::io::stdin().is_terminal() { String::new() } else { piped().await? };
     let typed = args.prompt.as_deref().unwrap_or_default().trim();
     match (typed.is_empty(), piped.trim().is_empty()) {
         (true, true) => Err(Failure::usage(
@@ -141,19 +148,20 @@ fn prompt(args: &AskArgs) -> Result<String, Failure> {
     }
 }
 
-fn piped() -> Result<String, Failure> {
-    // Says what it waits for, since a pipe that nobody closes looks like a hang.
-    let (done, waited) = std::sync::mpsc::channel::<()>();
-    let notice = std::thread::spawn(move || {
-        if waited.recv_timeout(STDIN_NOTICE_AFTER) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+/// What is piped in. Says what it waits for, since a pipe that nobody closes looks like a hang.
+async fn piped() -> Result<String, Failure> {
+    // A thread of its own, so that ctrl-C is heard meanwhile.
+    let mut reading = tokio::task::spawn_blocking(read_piped);
+    let read = match tokio::time::timeout(STDIN_NOTICE_AFTER, &mut reading).await {
+        Ok(read) => read,
+        Err(_) => {
             output::note("reyn: reading standard input; `< /dev/null` gives none");
+            reading.await
         }
-    });
-    let mut bytes = vec![];
-    let result = std::io::stdin().lock().take(STDIN_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
-    drop(done);
-    let _ = notice.join();
-    result.map_err(|error| Failure::failed("io", format!("cannot read standard input: {error}")))?;
+    };
+    let bytes = read
+        .unwrap_or_else(|error| Err(std::io::Error::other(error)))
+        .map_err(|error| Failure::failed("io", format!("cannot read standard input: {error}")))?;
     if bytes.len() > STDIN_BYTES_MAX {
         let message = format!(
             "standard input is longer than {STDIN_BYTES_MAX} bytes; put it in a file and name the file"
@@ -163,6 +171,12 @@ fn piped() -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| {
         Failure::usage("usage", "standard input is not UTF-8 text; put it in a file and name the file")
     })
+}
+
+fn read_piped() -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![];
+    std::io::stdin().lock().take(STDIN_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Cancels the turn at the first signal and ends the process at the second. Signals are caught from the

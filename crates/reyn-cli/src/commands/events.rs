@@ -11,11 +11,27 @@ use serde_json::Value;
 use crate::args::EventsArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::wiring::project_root;
 
 /// Folders deep that are looked into.
 const DEPTH_MAX: usize = 12;
 /// Longest line that is read, in bytes.
 const LINE_BYTES_MAX: u64 = 4 << 20;
+
+/// What became of the lines.
+#[derive(Default)]
+struct Counts {
+    printed: u64,
+    left_out: u64,
+    bad_lines: u64,
+}
+
+/// Which end of the time a point is; a date stands for its first or its last moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    Since,
+    Until,
+}
 
 /// What is printed.
 struct Filter<'a> {
@@ -24,8 +40,9 @@ struct Filter<'a> {
     until: Option<Timestamp>,
 }
 
-/// Prints what fits. A line that is no event is counted and said at the end.
-pub(crate) fn run(args: &EventsArgs, root: &Path, now: Timestamp) -> Result<Exit, Failure> {
+/// Prints what fits. A line that is no event is counted and said at the end. Works while the configuration
+/// is wrong: that is when one looks.
+pub(crate) fn run(args: &EventsArgs, now: Timestamp) -> Result<Exit, Failure> {
     for kind in args.kind.iter().chain(&args.skip) {
         if !KINDS.contains(&kind.as_str()) {
             let near = nearest(kind, KINDS);
@@ -35,16 +52,22 @@ pub(crate) fn run(args: &EventsArgs, root: &Path, now: Timestamp) -> Result<Exit
     }
     let filter = Filter {
         args,
-        since: args.since.as_deref().map(|text| point(text, now)).transpose()?,
-        until: args.until.as_deref().map(|text| point(text, now)).transpose()?,
+        since: args.since.as_deref().map(|text| point(text, now, Bound::Since)).transpose()?,
+        until: args.until.as_deref().map(|text| point(text, now, Bound::Until)).transpose()?,
     };
-    let path = args.path.clone().unwrap_or_else(|| root.join(".reyn/events"));
-    let mut bad_lines = 0;
+    let path = match &args.path {
+        Some(path) => path.clone(),
+        None => project_root()?.join(".reyn/events"),
+    };
+    let mut counts = Counts::default();
     for file in files(&path)? {
-        bad_lines += print_file(&file, &filter)?;
+        print_file(&file, &filter, &mut counts)?;
     }
-    if bad_lines > 0 {
-        output::note(&format!("reyn: {bad_lines} lines are no events and were left out"));
+    if counts.bad_lines > 0 {
+        output::note(&format!("reyn: {} lines are no events and were left out", counts.bad_lines));
+    }
+    if counts.printed == 0 && counts.left_out > 0 {
+        output::note(&format!("reyn: none of {} events fits", counts.left_out));
     }
     Ok(Exit::Done)
 }
@@ -81,25 +104,27 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-fn print_file(path: &Path, filter: &Filter<'_>) -> Result<u64, Failure> {
+fn print_file(path: &Path, filter: &Filter<'_>, counts: &mut Counts) -> Result<(), Failure> {
     let fail =
         |error: std::io::Error| Failure::failed("io", format!("cannot read `{}`: {error}", path.display()));
     let mut reader = BufReader::new(std::fs::File::open(path).map_err(fail)?);
-    let mut bad_lines = 0;
     loop {
         let mut line = vec![];
         let taken =
             Read::by_ref(&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).map_err(fail)?;
         if taken == 0 {
-            return Ok(bad_lines);
+            return Ok(());
         }
         match serde_json::from_slice::<Value>(&line) {
             Ok(event) if event["type"].is_string() => {
                 if filter.fits(&event) {
                     output::result_line(&if filter.args.json { event.to_string() } else { in_words(&event) });
+                    counts.printed += 1;
+                } else {
+                    counts.left_out += 1;
                 }
             }
-            Ok(_) | Err(_) => bad_lines += 1,
+            Ok(_) | Err(_) => counts.bad_lines += 1,
         }
     }
 }
@@ -142,14 +167,15 @@ fn in_words(event: &Value) -> String {
 }
 
 /// A point in time: written out, a date, or an age.
-fn point(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+fn point(text: &str, now: Timestamp, bound: Bound) -> Result<Timestamp, Failure> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }
     if let Ok(date) = text.parse::<civil::Date>()
-        && let Ok(zoned) = date.to_zoned(TimeZone::system())
+        && let Ok(first) = date.to_zoned(TimeZone::system())
+        && let Ok(moment) = if bound == Bound::Since { Ok(first) } else { first.end_of_day() }
     {
-        return Ok(zoned.timestamp());
+        return Ok(moment.timestamp());
     }
     age(text).and_then(|age| now.checked_sub(age).ok()).ok_or_else(|| {
         Failure::usage(
@@ -177,6 +203,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_date_as_a_bound_takes_in_its_whole_day() {
+        let [first, last] =
+            [Bound::Since, Bound::Until].map(|bound| point("2026-01-02", Timestamp::UNIX_EPOCH, bound));
+        let (first, last) = (first.unwrap(), last.unwrap());
+        assert_eq!(last.duration_since(first).as_secs(), 24 * 3600 - 1);
+    }
+
+    #[test]
     fn points_in_time_are_written_in_three_ways() {
         let now: Timestamp = "2026-01-10T00:00:00Z".parse().unwrap();
         for (text, expected) in [
@@ -184,10 +218,10 @@ mod tests {
             ("30m", "2026-01-09T23:30:00Z"),
             ("7d", "2026-01-03T00:00:00Z"),
         ] {
-            assert_eq!(point(text, now).unwrap(), expected.parse().unwrap(), "{text}");
+            assert_eq!(point(text, now, Bound::Since).unwrap(), expected.parse().unwrap(), "{text}");
         }
         for text in ["", "x", "-1h", "7w", "日"] {
-            assert!(point(text, now).is_err(), "{text}");
+            assert!(point(text, now, Bound::Since).is_err(), "{text}");
         }
     }
 }

@@ -147,6 +147,44 @@ fn the_first_request_is_small() {
 }
 
 #[test]
+fn a_stream_without_a_content_type_is_read() {
+    let event = r#"{"choices":[{"index":0,"delta":{"content":"It says hello."},"finish_reason":null}]}"#;
+    let body = format!("data: {event}\r\n\r\ndata: [DONE]\r\n\r\n");
+    let server = FakeServer::answering(move |_| reyn_testkit::Response::status(200).bytes(body.clone()));
+    let done = Place::with(&server).run(["ask", "go"]).exits(0);
+    assert_eq!(done.stdout, "It says hello.\n");
+}
+
+#[test]
+fn two_runs_send_the_same_bytes_before_the_question() {
+    let server = FakeServer::script([says("one"), says("two")]);
+    let place = Place::with(&server);
+    for question in ["first", "second"] {
+        let _ = place.run(["ask", question]).exits(0);
+    }
+    let prefixes: Vec<String> = server
+        .requests()
+        .iter()
+        .map(|request| format!("{}\n{}", request["messages"][0], request["tools"]))
+        .collect();
+    assert_eq!(prefixes[0], prefixes[1]);
+}
+
+#[test]
+fn names_and_answers_in_any_script_come_through() {
+    let server = FakeServer::script([
+        calls([call("a", "read_file", json!({"path": "資料/議事 録😀.md"}))]),
+        says("会議は「五時」です😀"),
+    ]);
+    let place = Place::with(&server).file("資料/議事 録😀.md", "会議は五時\n");
+    let done = place.run(["ask", "会議は何時？", "--session", "s"]).exits(0);
+    assert_eq!(done.stdout, "会議は「五時」です😀\n");
+    assert!(done.stderr.contains("· read_file 資料/議事 録😀.md\n"), "{}", done.stderr);
+    let last = server.requests()[1]["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["content"], "会議は五時\n");
+}
+
+#[test]
 fn what_is_recorded_can_be_replayed() {
     use futures::FutureExt as _;
     use reyn_core::request::{ChatRequest, Message};

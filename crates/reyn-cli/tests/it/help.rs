@@ -102,3 +102,33 @@ fn a_flag_that_is_misspelt_is_told_with_the_right_one() {
     "#]]
     .assert_eq(&done.stderr);
 }
+
+#[test]
+fn a_question_without_quotes_is_told_to_have_some() {
+    let done = Place::new().run(["ask", "what", "is", "this?"]).exits(2);
+    expect![[r#"
+        reyn: unexpected argument 'is' found
+
+          tip: put a question of several words in quotes
+
+        Usage: reyn ask [OPTIONS] [PROMPT]
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&done.stderr);
+}
+
+#[test]
+fn a_command_that_is_misspelt_is_told_with_the_right_one() {
+    let done = Place::new().run(["evnts"]).exits(2);
+    expect![[r#"
+        reyn: unrecognized subcommand 'evnts'
+
+          tip: a similar subcommand exists: 'events'
+
+        Usage: reyn [COMMAND]
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&done.stderr);
+}

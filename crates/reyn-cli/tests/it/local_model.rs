@@ -10,8 +10,10 @@ use crate::place::Place;
 
 /// A place whose cache holds the test model and nothing else.
 fn place() -> Place {
-    let folder = std::env::var_os("REYN_TEST_MODEL_DIR")
-        .map_or_else(|| std::env::home_dir().expect("a home folder").join(".cache/reyn/models"), PathBuf::from);
+    let folder = std::env::var_os("REYN_TEST_MODEL_DIR").map_or_else(
+        || std::env::home_dir().expect("a home folder").join(".cache/reyn/models"),
+        PathBuf::from,
+    );
     let model = Catalogue::bundled().model("qwen2.5-coder-0.5b").unwrap();
     let file = folder.join(&model.sha256);
     assert!(
@@ -47,5 +49,8 @@ fn a_real_model_answers_from_a_file_that_it_has_to_read() {
     // The next process goes on from the kept state of the prompt that never changes.
     let second = ask(&place, "hello");
     let (read, cached) = (&second["usage"]["prompt_tokens"], &second["usage"]["cached_tokens"]);
-    assert!(cached.as_u64().unwrap() * 10 > read.as_u64().unwrap() * 8, "{cached} of {read} tokens were kept");
+    assert!(
+        cached.as_u64().unwrap() * 10 > read.as_u64().unwrap() * 8,
+        "{cached} of {read} tokens were kept"
+    );
 }

@@ -274,7 +274,7 @@ fn a_refusal_for_want_of_a_person_is_one_object() {
                   "error": {
                     "kind": "permission_denied",
                     "message": "nobody is there to allow it: write `notes.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking",
-                    "hint": "the person can run it again with `--allow file.write`, or set `permissions.file.write: [\"notes.md\"]` in `reyn.yaml`",
+                    "hint": "the person can run it again with `--allow file.write`, or set `permissions.file.write: [\".reyn\", \"notes.md\"]` in `reyn.yaml`",
                     "wants_person": true
                   }
                 }

@@ -121,6 +121,24 @@ fn a_provider_that_is_misspelt_is_told_with_the_right_one() {
 }
 
 #[test]
+fn a_class_that_is_misspelt_is_told_with_the_right_one() {
+    let done = Place::new().run(["ask", "go", "--model", "stong"]).exits(2);
+    expect![[r#"
+        reyn: `stong` is neither a model class nor `provider/model`; did you mean `strong`?
+    "#]]
+    .assert_eq(&done.stderr);
+}
+
+#[test]
+fn no_test_can_reach_a_paid_model() {
+    let text = "llm: {model: openai/a, api_base: 'https://api.openai.com/v1'}";
+    let place = Place::new().config(text).env("OPENAI_API_KEY", "sk-secret");
+    let done = place.run(["ask", "go"]).exits(1);
+    assert!(done.stderr.contains("cannot connect to https://api.openai.com/v1"), "{}", done.stderr);
+    assert!(done.stderr.contains("Connection refused"), "{}", done.stderr);
+}
+
+#[test]
 #[cfg(not(feature = "local"))]
 fn without_any_model_the_person_is_told_what_to_do() {
     let done = Place::new().run(["ask", "go"]).exits(2);

@@ -21,7 +21,7 @@ fn a_write_is_refused_without_a_person_and_the_person_is_told_what_allows_it() {
         fake/test (`llm.model` in ~/.reyn/config.yaml:2) · session SESSION
         · write_file notes.md
           permission_denied: nobody is there to allow it: write `notes.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking
-        reyn: refused: nobody is there to allow it: write `notes.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking; the person can run it again with `--allow file.write`, or set `permissions.file.write: ["notes.md"]` in `reyn.yaml`
+        reyn: refused: nobody is there to allow it: write `notes.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking; the person can run it again with `--allow file.write`, or set `permissions.file.write: [".reyn", "notes.md"]` in `reyn.yaml`
     "#]].assert_eq(&done.stderr);
     assert_eq!((done.stdout.as_str(), place.read("notes.md")), ("done\n", None));
 }
@@ -57,7 +57,7 @@ fn allow_file_write_does_not_reach_outside_the_workspace() {
         fake/test (`llm.model` in ~/.reyn/config.yaml:2) · session SESSION
         · write_file ../outside/notes.md
           permission_denied: nobody is there to allow it: write `../outside/notes.md` takes a person's yes, because it lies outside the workspace
-        reyn: refused: nobody is there to allow it: write `../outside/notes.md` takes a person's yes, because it lies outside the workspace; the person can run it again with `--allow file.write:/outside/notes.md`, or set `permissions.file.write: ["/outside/notes.md"]` in `reyn.yaml`
+        reyn: refused: nobody is there to allow it: write `../outside/notes.md` takes a person's yes, because it lies outside the workspace; the person can run it again with `--allow file.write:/outside/notes.md`, or set `permissions.file.write: [".reyn", "/outside/notes.md"]` in `reyn.yaml`
     "#]].assert_eq(&done.stderr);
     assert!(!place.outside.join("notes.md").exists());
 }

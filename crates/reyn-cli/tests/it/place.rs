@@ -1,6 +1,6 @@
 //! A project folder and a home of its own: the single place that knows how `reyn` is started.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use reyn_testkit::FakeServer;
@@ -97,8 +97,17 @@ impl Place {
 
     /// The command with an environment of its own; standard input is empty.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_reyn"));
-        command.args(args).current_dir(&self.root).stdin(Stdio::null()).env_clear();
+        let mut command = self.command_of(Path::new(env!("CARGO_BIN_EXE_reyn")));
+        command.args(args);
+        command
+    }
+
+    /// Any program in the same surroundings. Whatever lies beyond this machine is out of reach: the proxy
+    /// through which it would be reached does not exist, and this machine is never reached through one.
+    pub(crate) fn command_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).stdin(Stdio::null()).env_clear();
+        command.env("ALL_PROXY", "http://127.0.0.1:1");
         command.env("HOME", &self.home).env("PATH", "/usr/bin:/bin").env("TZ", "UTC");
         command.env("REYN_CACHE_DIR", self.cache());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));

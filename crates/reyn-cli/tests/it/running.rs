@@ -59,6 +59,12 @@ impl Running {
         kill_process(Pid::from_child(&self.child.0), signal).unwrap();
     }
 
+    /// Waits until it says this on standard error; returns whether it did.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        self.stderr.wait(|heard| heard.has_ended || heard.text().contains(text));
+        self.stderr.text().contains(text)
+    }
+
     /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.0.id()

@@ -94,7 +94,7 @@ fn a_person_is_asked_before_a_write_and_sees_why() {
 
         write_file wants to write notes.md
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
-          [y] this once  [j] always this path  [r] always below ./  [N] no: y
+          [y] this run  [j] always this path  [r] always below ./  [N] no: y
           done created, bytes 4
         done
     "#]]
@@ -129,7 +129,7 @@ fn an_empty_line_is_a_no() {
 
         write_file wants to write notes.md
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
-          [y] this once  [j] always this path  [r] always below ./  [N] no: 
+          [y] this run  [j] always this path  [r] always below ./  [N] no: 
           permission_denied: the person said no: you may not write `notes.md`
         done
     "#]]
@@ -163,7 +163,7 @@ fn a_write_into_a_protected_file_cannot_be_allowed_for_more_than_it() {
 
         write_file wants to write reyn.yaml
           asked because it is one of the runtime's own files, which no grant opens
-          [y] this once  [j] always this path  [N] no: n
+          [y] this run  [j] always this path  [N] no: n
           permission_denied: the person said no: you may not write `reyn.yaml`
         done
     "#]]

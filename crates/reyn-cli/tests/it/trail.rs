@@ -74,6 +74,21 @@ fn a_time_is_a_bound() {
 }
 
 #[test]
+fn a_filter_that_nothing_fits_says_so() {
+    let place = place();
+    let count = place.events().len();
+    let done = place.run(["events", "--session", "three"]).exits(0);
+    assert_eq!((done.stdout.as_str(), done.stderr), ("", format!("reyn: none of {count} events fits\n")));
+}
+
+#[test]
+fn the_trail_can_be_read_while_the_configuration_is_wrong() {
+    let place = place().config("nonsense: 1\n");
+    let _ = place.run(["ask", "what?"]).exits(2);
+    assert!(!place.events().is_empty());
+}
+
+#[test]
 fn an_unknown_kind_is_told_with_a_near_one() {
     let done = Place::new().run(["events", "--kind", "tool_call"]).exits(2);
     expect![[r#"

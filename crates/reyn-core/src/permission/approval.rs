@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::zones::is_at_or_below;
 use super::{FileAxis, Zones};
 
 /// How much a yes covers.
@@ -31,8 +32,8 @@ impl Approval {
     fn covers(&self, axis: FileAxis, path: &Path) -> bool {
         self.axis == axis
             && match self.scope {
-                Scope::JustPath => path == self.path,
-                Scope::Recursive => path.starts_with(&self.path),
+                Scope::JustPath => path.as_os_str() == self.path.as_os_str(),
+                Scope::Recursive => is_at_or_below(path, &self.path),
             }
     }
 
@@ -54,11 +55,12 @@ impl Approval {
             .into_iter()
             .find_map(|axis| Some((axis, rest.strip_prefix(axis.key())?.strip_prefix('/')?)))?;
         let (path, scope) = match path.strip_suffix('/') {
+            // The root folder alone; with everything below it, it is written `//`.
+            Some("") => (path, Scope::JustPath),
             Some(folder) => (folder, Scope::Recursive),
             None => (path, Scope::JustPath),
         };
         let path = match path {
-            "" if scope == Scope::Recursive => PathBuf::from("/"),
             "" => return None,
             "." => zones.root().to_owned(),
             path => zones.root().join(path),
@@ -82,7 +84,9 @@ impl Approvals {
     #[must_use]
     pub fn exact_answer(&self, axis: FileAxis, path: &Path) -> Option<bool> {
         let is_exact = |approval: &&Approval| {
-            approval.scope == Scope::JustPath && approval.axis == axis && approval.path == path
+            approval.scope == Scope::JustPath
+                && approval.axis == axis
+                && approval.path.as_os_str() == path.as_os_str()
         };
         self.0.iter().rev().find(is_exact).map(|approval| approval.is_allowed)
     }
@@ -101,6 +105,7 @@ mod tests {
             ("/w", Scope::Recursive, "chat_router/file.write/./"),
             ("/etc/hosts", Scope::JustPath, "chat_router/file.write//etc/hosts"),
             ("/", Scope::Recursive, "chat_router/file.write///"),
+            ("/", Scope::JustPath, "chat_router/file.write//"),
         ] {
             let approval = Approval { axis: FileAxis::Write, path: path.into(), scope, is_allowed: true };
             assert_eq!(approval.key("chat_router", &zones), key);

@@ -8,4 +8,4 @@ mod zones;
 
 pub use approval::{Approval, Approvals, Scope};
 pub use policy::{AskReason, FileAxis, FileOp, FilePolicy, Grant, Grants, PathRule, Rule, file_verdict};
-pub use zones::{Target, Zones};
+pub use zones::{SCRATCH_PREFIX, Target, Zones};

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::zones::is_at_or_below;
 use super::{Approvals, Scope, Target, Zones};
 use crate::capability::Verdict;
 use crate::gate::Refusal;
+use crate::text::shell_word;
 use crate::tool::ErrorKind;
 
 /// What a call does to a file.
@@ -111,7 +113,7 @@ impl PathRule {
     fn covers(&self, path: &Path) -> bool {
         match self.scope {
             Scope::JustPath => path == self.path,
-            Scope::Recursive => path.starts_with(&self.path),
+            Scope::Recursive => is_at_or_below(path, &self.path),
         }
     }
 }
@@ -174,7 +176,7 @@ impl Grants {
     fn covers(&self, axis: FileAxis, path: &Path, zones: &Zones) -> bool {
         self.0.iter().filter(|grant| grant.axis == axis).any(|grant| match &grant.path {
             None => zones.is_inside(path),
-            Some(root) => path.starts_with(root),
+            Some(root) => is_at_or_below(path, root),
         })
     }
 }
@@ -241,7 +243,11 @@ pub fn file_verdict(
         return Verdict::Deny(denied_by_config(op, target, key));
     }
     let is_protected = axis == FileAxis::Write && zones.is_protected(path);
-    let answer = if is_protected { approvals.exact_answer(axis, path) } else { approvals.answer(axis, path) };
+    let answer = match approvals.answer(axis, path) {
+        // A yes to a protected file must be about this very file; a no may be about its folder.
+        Some(true) if is_protected => approvals.exact_answer(axis, path),
+        answer => answer,
+    };
     if !is_protected && (is_granted(rule, axis, path, zones) || grants.covers(axis, path, zones)) {
         return Verdict::Allow;
     }
@@ -288,14 +294,21 @@ fn ask_reason(
         },
     };
     let shown = zones.display(&target.path);
-    let flag = if zones.is_inside(&target.path) {
-        format!("--allow {key}")
-    } else {
-        format!("--allow {key}:{shown}")
+    let grant =
+        if zones.is_inside(&target.path) { key.to_owned() } else { shell_word(&format!("{key}:{shown}")) };
+    // The path is the model's, and what stands here is copied: it is quoted for where it goes.
+    let quoted = serde_json::Value::from(shown).to_string();
+    let setting = match (rule, axis) {
+        (Some((Rule::Only(_), key)), _) => format!("add `{quoted}` to `permissions.{key}`"),
+        (Some((Rule::Ask | Rule::Allow | Rule::Deny, key)), _) => {
+            format!("set `permissions.{key}: [{quoted}]`")
+        }
+        // A list takes the place of the default zone, so it names that too.
+        (None, FileAxis::Read) => format!("set `permissions.{key}: [\".\", {quoted}]`"),
+        (None, FileAxis::Write) => format!("set `permissions.{key}: [\".reyn\", {quoted}]`"),
     };
-    let allowed_by = format!(
-        "the person can run it again with `{flag}`, or set `permissions.{key}: [\"{shown}\"]` in `reyn.yaml`"
-    );
+    let allowed_by =
+        format!("the person can run it again with `--allow {grant}`, or {setting} in `reyn.yaml`");
     AskReason { rule: text, allowed_by: Some(allowed_by) }
 }
 
@@ -431,6 +444,23 @@ mod tests {
     }
 
     #[test]
+    fn a_no_about_a_folder_counts_for_the_protected_files_in_it() {
+        let case = Case { approvals: vec![approval("/w/.reyn", Scope::Recursive, false)], ..Case::new() };
+        assert_eq!(case.verdict(FileOp::Write, "/w/.reyn/config.yaml"), "deny");
+    }
+
+    #[test]
+    fn a_list_that_lacks_a_place_is_told_to_be_added_to() {
+        let zones = Zones::new("/w".into(), vec![]);
+        let policy = FilePolicy { edit: Some(Rule::Only(vec![])), ..FilePolicy::default() };
+        let target = Target { asked: "a".into(), path: "/w/a".into() };
+        let verdict =
+            file_verdict(FileOp::Edit, &target, &zones, &policy, &Grants::default(), &Approvals::default());
+        let Verdict::Ask(reason) = verdict else { panic!("{verdict:?}") };
+        assert!(reason.allowed_by.unwrap().contains("add `\"a\"` to `permissions.file.edit`"));
+    }
+
+    #[test]
     fn an_operation_of_its_own_refines_its_axis() {
         let zones = Zones::new("/w".into(), vec![]);
         let policy =
@@ -450,7 +480,10 @@ mod tests {
         for (op, path, key) in [
             (FileOp::Write, "/w/out.md", "`--allow file.write`"),
             (FileOp::Write, "/tmp/x", "`--allow file.write:/tmp/x`"),
-            (FileOp::Read, "/etc/hosts", "permissions.file.read: [\"/etc/hosts\"]"),
+            (FileOp::Write, "/w/out.md", "permissions.file.write: [\".reyn\", \"out.md\"]"),
+            (FileOp::Read, "/etc/hosts", "permissions.file.read: [\".\", \"/etc/hosts\"]"),
+            (FileOp::Read, "/a\"]\nb: [\"", r#"[".", "/a\"]\nb: [\""]"#),
+            (FileOp::Read, "/a; it's", r"`--allow 'file.read:/a; it'\''s'`"),
         ] {
             let target = Target { asked: path.into(), path: path.into() };
             let verdict = file_verdict(

@@ -17,11 +17,16 @@ pub struct Zones {
     root: PathBuf,
     sealed: Vec<PathBuf>,
     home_state: Option<PathBuf>,
+    real_places: Vec<PathBuf>,
 }
+
+/// How the names of files begin that the runtime writes beside a file and puts in its place. Whoever
+/// could write one could change what is put there.
+pub const SCRATCH_PREFIX: &str = ".reyn-tmp-";
 
 /// Files that no grant opens for writing; only a person can, one by one. Relative to the root, in lower
 /// case, since some file systems do not tell cases apart; a trailing `/` means everything below.
-const PROTECTED: [&str; 15] = [
+const PROTECTED: [&str; 16] = [
     "reyn.yaml",
     "reyn.local.yaml",
     ".reyn/config.yaml",
@@ -29,6 +34,7 @@ const PROTECTED: [&str; 15] = [
     ".reyn/models.toml",
     ".reyn/config/",
     ".reyn/approvals.yaml",
+    ".reyn/approvals.lock",
     ".reyn/index/sources.yaml",
     ".reyn/capability_profiles/_untrusted.yaml",
     ".reyn/capability_profiles/_delegate.yaml",
@@ -39,17 +45,35 @@ const PROTECTED: [&str; 15] = [
     ".reyn/.gitignore",
 ];
 
+/// Files of the person's own `.reyn` folder that every project reads.
+const HOME_FILES: [&str; 3] = ["config.yaml", "providers.toml", "models.toml"];
+
 impl Zones {
     /// `root` is the workspace, `sealed` are files that no tool may touch at all; both without links.
     #[must_use]
     pub const fn new(root: PathBuf, sealed: Vec<PathBuf>) -> Self {
-        Self { root, sealed, home_state: None }
+        Self { root, sealed, home_state: None, real_places: vec![] }
     }
 
     /// Protects all of the person's own `.reyn` folder too: what stands there holds in every project.
     #[must_use]
     pub fn with_home_state(mut self, folder: PathBuf) -> Self {
         self.home_state = Some(folder);
+        self
+    }
+
+    /// Protects also the places that links at protected paths lead to. `real_place` follows links.
+    #[must_use]
+    pub fn with_real_places(mut self, real_place: impl Fn(&Path) -> PathBuf) -> Self {
+        let own = PROTECTED.iter().filter(|pattern| !pattern.contains('*'));
+        let in_project = own.map(|pattern| self.root.join(pattern.trim_end_matches('/')));
+        let in_home = self.home_state.iter().flat_map(|folder| {
+            std::iter::once(folder.clone()).chain(HOME_FILES.iter().map(|name| folder.join(name)))
+        });
+        self.real_places = in_project
+            .chain(in_home)
+            .filter_map(|path| Some(real_place(&path)).filter(|real| *real != path))
+            .collect();
         self
     }
 
@@ -62,7 +86,7 @@ impl Zones {
     /// Whether `path` is the workspace or below it: the default read zone.
     #[must_use]
     pub fn is_inside(&self, path: &Path) -> bool {
-        path.starts_with(&self.root)
+        is_at_or_below(path, &self.root)
     }
 
     /// Whether `path` lies in the default write zone: `.reyn/`, minus what is protected.
@@ -74,14 +98,18 @@ impl Zones {
     /// Whether writing `path` always takes a person.
     #[must_use]
     pub fn is_protected(&self, path: &Path) -> bool {
-        if self.home_state.as_ref().is_some_and(|folder| is_below_whatever_case(path, folder)) {
+        let path = folded(path);
+        let is_below = |folder: &PathBuf| path.starts_with(folded(folder));
+        let is_scratch =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SCRATCH_PREFIX));
+        if is_scratch || self.home_state.iter().any(is_below) || self.real_places.iter().any(is_below) {
             return true;
         }
-        let Ok(relative) = path.strip_prefix(&self.root) else { return false };
+        let Ok(relative) = path.strip_prefix(folded(&self.root)) else { return false };
         let parts: Vec<String> = relative
             .components()
             .filter_map(|part| match part {
-                Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+                Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
                 Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
             })
             .collect();
@@ -105,13 +133,18 @@ impl Zones {
     }
 }
 
-/// Some file systems do not tell cases apart, so what is guarded is guarded in every case.
-fn folded(path: &Path) -> PathBuf {
-    PathBuf::from(path.to_string_lossy().to_lowercase())
+/// Whether `path` is `folder` or lies below it. Both are absolute and without `.`, `..` and repeated
+/// separators, so their bytes can be compared: this is asked for every approval of every call.
+pub(super) fn is_at_or_below(path: &Path, folder: &Path) -> bool {
+    let (path, folder) = (path.as_os_str().as_encoded_bytes(), folder.as_os_str().as_encoded_bytes());
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || folder.ends_with(b"/"))
 }
 
-fn is_below_whatever_case(path: &Path, folder: &Path) -> bool {
-    folded(path).starts_with(folded(folder))
+/// Some file systems do not tell cases apart, so what is guarded is guarded in every case. Upper case
+/// comes first: it takes apart letters such as `ſ` and `ﬁ`, which those file systems take for `s` and `fi`.
+fn folded(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().to_uppercase().to_lowercase())
 }
 
 /// A folder pattern matches the folder itself too: it must not be replaced by something else.
@@ -125,6 +158,22 @@ fn matches(pattern: &str, parts: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn below_is_told_by_whole_names() {
+        for (path, folder, below) in [
+            ("/w", "/w", true),
+            ("/w/a", "/w", true),
+            ("/wx", "/w", false),
+            ("/", "/", true),
+            ("/a", "/", true),
+            ("/w", "/w/a", false),
+        ] {
+            let (path, folder) = (Path::new(path), Path::new(folder));
+            assert_eq!(is_at_or_below(path, folder), below, "{}", path.display());
+            assert_eq!(path.starts_with(folder), below);
+        }
+    }
 
     #[test]
     fn protected_paths_table() {
@@ -151,6 +200,36 @@ mod tests {
             ("/w/.reyn/agents/dev/profile.yaml", false),
             ("/w/.reyn/memory/a.md", false),
             ("/elsewhere/reyn.yaml", false),
+            ("/W/reyn.yaml", true),
+            ("/w/.reyn/\u{17f}tate/sessions/a/log.jsonl", true),
+            ("/w/.reyn/con\u{fb01}g.yaml", true),
+            ("/w/.reyn/approvals.lock", true),
+            ("/w/.reyn/.reyn-tmp-1-2", true),
+            ("/w/src/.reyn-tmp-1-2", true),
+            ("/w/src/.reyn-tmp", false),
+        ] {
+            assert_eq!(zones.is_protected(Path::new(path)), protected, "{path}");
+        }
+    }
+
+    #[test]
+    fn where_a_protected_file_leads_is_protected_too() {
+        let real_place = |path: &Path| {
+            let moved = [("/w/reyn.yaml", "/w/conf/main.yaml"), ("/w/.reyn/state", "/data/state")];
+            moved
+                .iter()
+                .find(|(from, _)| path == Path::new(from))
+                .map_or(path.to_owned(), |(_, to)| to.into())
+        };
+        let zones = Zones::new("/w".into(), vec![]).with_real_places(real_place);
+        for (path, protected) in [
+            ("/w/reyn.yaml", true),
+            ("/w/conf/main.yaml", true),
+            ("/w/conf/Main.yaml", true),
+            ("/w/conf/other.yaml", false),
+            ("/w/conf", false),
+            ("/data/state/sessions/a/log.jsonl", true),
+            ("/data/other", false),
         ] {
             assert_eq!(zones.is_protected(Path::new(path)), protected, "{path}");
         }

@@ -11,30 +11,30 @@ pub struct AnswerStream {
     place: Place,
 }
 
-/// Where in the reply the next byte stands.
+/// Where the next byte of the reply stands to the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Place {
     #[default]
-    BeforeAnswer,
-    InAnswer,
-    AfterAnswer,
+    Before,
+    Inside,
+    After,
 }
 
 impl AnswerStream {
     /// Takes the next piece; returns the new part of the answer, empty while there is none.
     pub fn push(&mut self, piece: &str) -> String {
-        if self.place == Place::AfterAnswer {
+        if self.place == Place::After {
             return String::new();
         }
         self.unread.push_str(piece);
-        if self.place == Place::BeforeAnswer {
+        if self.place == Place::Before {
             match answer_start(&self.unread) {
                 Some(start) => {
                     self.unread.drain(..start);
-                    self.place = Place::InAnswer;
+                    self.place = Place::Inside;
                 }
                 None if self.unread.len() > HEAD_BYTES_MAX => {
-                    self.place = Place::AfterAnswer;
+                    self.place = Place::After;
                     return String::new();
                 }
                 None => return String::new(),
@@ -51,7 +51,7 @@ impl AnswerStream {
             text.push_str(&rest[..at]);
             rest = &rest[at..];
             if rest.starts_with('"') {
-                self.place = Place::AfterAnswer;
+                self.place = Place::After;
                 break;
             }
             let Some((decoded, length)) = escape(rest) else {
@@ -61,7 +61,7 @@ impl AnswerStream {
             text.push(decoded);
             rest = &rest[length..];
         }
-        if self.place == Place::InAnswer {
+        if self.place == Place::Inside {
             text.push_str(rest);
         }
         self.unread.clear();

@@ -105,9 +105,8 @@ fn native_calls(raw: &[RawCall], is_cut: bool) -> Vec<ToolCall> {
 
 /// An id that no call of the reply has, neither as it came nor as it was made unique.
 fn unused_id(at: usize, raw: &[RawCall], calls: &[ToolCall]) -> String {
-    let is_unused = |id: &String| {
-        raw.iter().all(|call| call.id != *id) && calls.iter().all(|call| call.id != *id)
-    };
+    let is_unused =
+        |id: &String| raw.iter().all(|call| call.id != *id) && calls.iter().all(|call| call.id != *id);
     (at..).map(|number| format!("call_{number}")).find(is_unused).expect("a reply has few calls")
 }
 

@@ -112,11 +112,12 @@ impl Config {
             files::real_path(&path).unwrap_or(path)
         });
         let zones = Zones::new(self.root.clone(), sealed.into_iter().collect());
-        match self.home.as_deref() {
+        let zones = match self.home.as_deref() {
             // In the home folder itself the project's own rules hold.
             Some(home) if home != self.root => zones.with_home_state(home.join(".reyn")),
             Some(_) | None => zones,
-        }
+        };
+        zones.with_real_places(|path| files::real_path(path).unwrap_or_else(|_| path.to_owned()))
     }
 
     /// Where the relative paths of the configuration start.

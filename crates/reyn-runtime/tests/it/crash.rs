@@ -60,6 +60,22 @@ fn a_session_cut_at_any_byte_opens_and_its_next_request_is_valid() {
     }
 }
 
+/// What a person sees after a crash at any record: the open turn is settled, and the next one is answered.
+/// The scripted model refuses a request that a strict server would refuse.
+#[test]
+fn a_session_that_died_after_any_record_answers_the_next_question() {
+    let stage = Stage::new();
+    long_session(&stage);
+    let bytes = std::fs::read(stage.log_path()).unwrap();
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    for kept in 0..=lines.len() {
+        std::fs::write(stage.log_path(), lines[..kept].concat()).unwrap();
+        let (report, shown) = stage.turn("next", vec![says("done").into()]);
+        assert_eq!(report.ending, Ending::Answered, "after {kept} records");
+        assert!(shown.ends_with("user    next\nmodel   done\nended   answered\n"), "after {kept}: {shown}");
+    }
+}
+
 /// A folder in memory where there is one: the test opens a log some 50,000 times.
 fn memory_dir() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
@@ -124,6 +140,23 @@ fn a_write_that_was_under_way_is_reported_and_never_run_again() {
     "#]]
     .assert_eq(&shown);
     assert!(!stage.root.join(".reyn/x").exists() && !stage.root.join(".reyn/y").exists());
+}
+
+#[test]
+fn a_turn_that_a_dead_process_left_is_settled_in_the_trail() {
+    let stage = Stage::new();
+    stage.turn("one", vec![says("x").into()]);
+    die_after(&stage, |entry| matches!(entry, Entry::User { .. }));
+    std::fs::remove_dir_all(stage.root.join(".reyn/events")).unwrap();
+    stage.turn("two", vec![says("done").into()]);
+    let settled: Vec<_> = stage
+        .audit()
+        .into_iter()
+        .filter(|event| event["type"] == "turn_settled")
+        .map(|event| (event["data"]["chain_id"].clone(), event["data"]["ending"].clone()))
+        .collect();
+    assert_eq!(settled, [(json!("s.1"), json!("interrupted")), (json!("s.2"), json!("answered"))]);
+    assert_eq!(stage.audit_kinds()[1], "session_restored");
 }
 
 #[test]

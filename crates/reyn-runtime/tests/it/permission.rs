@@ -39,7 +39,7 @@ fn a_headless_run_refuses_at_once_and_names_the_key() {
         user    go
         model   write_file {"path":"out.md","content":"new"}
         refused Error (permission_denied): nobody is there to allow it: write `out.md` takes a person's yes, because `permissions.file.write` is not set, and only `.reyn/` is written without asking
-                Hint: the person can run it again with `--allow file.write`, or set `permissions.file.write: ["out.md"]` in `reyn.yaml`
+                Hint: the person can run it again with `--allow file.write`, or set `permissions.file.write: [".reyn", "out.md"]` in `reyn.yaml`
         model   done
         ended   answered
     "#]]
@@ -58,6 +58,18 @@ fn a_yes_runs_the_call_and_covers_what_it_says() {
     assert_eq!(places, ["a.md", "src/x.rs", "b.md"]);
     let kept = std::fs::read_to_string(stage.root.join(".reyn/approvals.yaml")).unwrap();
     assert_eq!(kept.trim(), "chat_router/file.write/src/: true");
+}
+
+#[test]
+fn a_no_holds_for_the_run_and_is_not_asked_about_again() {
+    let mut stage = Stage::new();
+    stage.answers = Some(vec![Answer::No, Answer::No]);
+    let verdicts = verdicts(&stage, &["a.md", "./a.md", "reyn.yaml", "reyn.yaml"]);
+    assert_eq!(verdicts, ["permission_denied"; 4]);
+    let places: Vec<String> =
+        stage.questions.lock().unwrap().iter().map(|question| question.place.clone()).collect();
+    assert_eq!(places, ["a.md", "reyn.yaml"]);
+    assert!(!stage.root.join(".reyn/approvals.yaml").exists());
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! What a turn does with whatever a model writes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use reyn_core::capability::{Narrowing, NarrowingOrigin};
-use reyn_core::conversation::{Ending, Limit};
+use reyn_core::conversation::{Ending, Finish, Limit};
 use reyn_core::permission::FileOp;
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
 use reyn_core::tool_use::{Framing, ToolFormat};
@@ -99,10 +99,10 @@ fn unreadable_arguments_and_made_up_names_are_errors_the_model_can_mend() {
             model   read_files {"path":"README.md"}
             model   read_file {}
             model   read_file {"path":"REDAME.md"}
-            failed  Error (invalid_args): the arguments must be a JSON object, not an array; the text began with `[1]`
-                    Hint: call it again as `read_file(path, offset?, limit?, char_offset?)` with a JSON object
-            failed  Error (invalid_args): the arguments are not valid JSON: EOF while parsing an object at line 1 column 20; the text began with `{"path": "README.md"`
-                    Hint: call it again as `read_file(path, offset?, limit?, char_offset?)` with a JSON object
+            failed  Error (invalid_args): the arguments must be a JSON object, not an array
+                    Hint: the text began with `[1]`; call it again as `read_file(path, offset?, limit?, char_offset?)` with a JSON object
+            failed  Error (invalid_args): the arguments are not valid JSON: EOF while parsing an object at line 1 column 20
+                    Hint: the text began with `{"path": "README.md"`; call it again as `read_file(path, offset?, limit?, char_offset?)` with a JSON object
             failed  Error (unknown_tool): no tool is named `read_files`
                     Did you mean `read_file` or `write_file`?
                     Hint: use a name that exists, exactly as written
@@ -115,6 +115,31 @@ fn unreadable_arguments_and_made_up_names_are_errors_the_model_can_mend() {
             ended   answered
         "#]],
     );
+}
+
+#[test]
+fn a_reply_cut_at_its_limit_inside_a_call_is_told_to_the_model() {
+    let mut cut = calls([
+        call("a", "read_file", json!({"path": "README.md"})),
+        call("b", "write_file", r#"{"path": ".reyn/x", "content": "half"#),
+    ]);
+    cut.finish = Finish::Length;
+    let stage = Stage::new();
+    check(
+        &stage,
+        vec![cut.into(), says("done").into()],
+        &expect![[r#"
+        user    what does README say?
+        model   read_file {"path":"README.md"}
+        model   write_file malformed: {"path": ".reyn/x", "content": "half
+        ok      hello
+        failed  Error (invalid_args): the reply was cut at its token limit inside the arguments (EOF while parsing a string at line 1 column 36); send less in one call
+                Hint: the text began with `{"path": ".reyn/x", "content": "half`; call it again as `write_file(path, content)` with a JSON object
+        model   done
+        ended   answered
+    "#]],
+    );
+    assert!(!stage.root.join(".reyn/x").exists());
 }
 
 #[test]
@@ -272,8 +297,11 @@ fn everything_that_happens_is_in_the_audit_trail() {
 }
 
 /// A tool that waits until it is cancelled, or fails in its code.
+#[derive(Default)]
 struct Stuck {
     panics: bool,
+    /// Cancelled as soon as it runs.
+    cancels: tokio_util::sync::CancellationToken,
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -298,6 +326,7 @@ impl Tool for Stuck {
     }
     async fn run(&self, _: NoArgs, _: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         assert!(!self.panics, "a defect of the tool");
+        self.cancels.cancel();
         context.cancel.cancelled().await;
         Err(ToolError::Cancelled)
     }
@@ -306,7 +335,7 @@ impl Tool for Stuck {
 #[test]
 fn a_call_that_takes_too_long_is_stopped_and_said_to_be_in_doubt() {
     let mut stage = Stage::new();
-    stage.registry = Arc::new(reyn_tools::Registry::default().with(Stuck { panics: false }));
+    stage.registry = Arc::new(reyn_tools::Registry::default().with(Stuck::default()));
     stage.call_time_max = Duration::from_millis(30);
     let (_, shown) = stage.turn("go", vec![asks("a", "stuck", "{}"), says("done").into()]);
     assert!(shown.contains("Error (timeout): stopped after 0 s"), "{shown}");
@@ -316,7 +345,8 @@ fn a_call_that_takes_too_long_is_stopped_and_said_to_be_in_doubt() {
 #[test]
 fn a_tool_whose_code_fails_is_an_exception_and_the_turn_goes_on() {
     let mut stage = Stage::new();
-    stage.registry = Arc::new(reyn_tools::Registry::default().with(Stuck { panics: true }));
+    stage.registry =
+        Arc::new(reyn_tools::Registry::default().with(Stuck { panics: true, ..Stuck::default() }));
     let (report, shown) = stage.turn("go", vec![asks("a", "stuck", "{}"), says("done").into()]);
     assert!(shown.contains("Error (exception): the tool's code failed"), "{shown}");
     assert_eq!(report.ending, Ending::Answered);
@@ -350,18 +380,10 @@ fn cancelling_while_the_model_thinks_leaves_a_usable_session() {
 #[test]
 fn cancelling_while_a_tool_runs_stops_it_and_closes_every_call() {
     let mut stage = Stage::new();
-    stage.registry = Arc::new(reyn_tools::Registry::default().with(Stuck { panics: false }));
-    let (mut session, _model) =
-        stage.session(vec![calls([call("a", "stuck", "{}"), call("b", "stuck", "{}")]).into()]);
-    let cancel = stage.cancel.clone();
-    let canceller = cancel.clone();
-    let mut listener = |event: SessionEvent<'_>| {
-        if matches!(event, SessionEvent::ToolStarted(_)) {
-            let canceller = canceller.clone();
-            tokio::task::spawn(async move { canceller.cancel() });
-        }
-    };
-    block_on(session.turn("one", &mut listener, &cancel)).unwrap();
+    let stuck = Stuck { cancels: stage.cancel.clone(), ..Stuck::default() };
+    stage.registry = Arc::new(reyn_tools::Registry::default().with(stuck));
+    let (_, shown) =
+        stage.turn("one", vec![calls([call("a", "stuck", "{}"), call("b", "stuck", "{}")]).into()]);
     expect![[r"
         user    one
         model   stuck {}
@@ -370,7 +392,119 @@ fn cancelling_while_a_tool_runs_stops_it_and_closes_every_call() {
         failed  Error (cancelled): cancelled by the person before `stuck` gave a result
         ended   cancelled
     "]]
-    .assert_eq(&stage.shown(session.log()));
+    .assert_eq(&shown);
+}
+
+/// Which calls of [`Unprepared`] may go on, and whoever waits for it.
+static RELEASED: (Mutex<Vec<String>>, Condvar) = (Mutex::new(vec![]), Condvar::new());
+
+fn release(name: &str) {
+    RELEASED.0.lock().unwrap().push(name.to_owned());
+    RELEASED.1.notify_all();
+}
+
+/// A tool that cannot be prepared, as when a file system does not answer.
+struct Unprepared;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Waiting {
+    name: String,
+}
+
+impl Tool for Unprepared {
+    type Args = Waiting;
+    const SPEC: ToolSpec = ToolSpec { name: "unprepared", effect: Effect::Reads, ..Stuck::SPEC };
+    fn wishes(args: &Waiting) -> Vec<Wish> {
+        let waits = |released: &mut Vec<String>| !released.contains(&args.name);
+        drop(RELEASED.1.wait_while(RELEASED.0.lock().unwrap(), waits).unwrap());
+        vec![]
+    }
+    async fn run(&self, _: Waiting, _: Touched, _: Arc<Context>) -> Result<Output, ToolError> {
+        Ok(Output::default())
+    }
+}
+
+/// Runs a turn that makes one call of [`Unprepared`]; `listener` hears of it.
+fn unprepared(stage: &mut Stage, name: &str, listener: &mut reyn_runtime::Listener<'_>) -> String {
+    stage.registry = Arc::new(reyn_tools::Registry::default().with(Unprepared));
+    let (mut session, _model) =
+        stage.session(vec![asks("a", "unprepared", json!({ "name": name })), says("done").into()]);
+    block_on(async {
+        session.turn("go", listener, &stage.cancel).await.unwrap();
+        release(name);
+    });
+    stage.shown(session.log())
+}
+
+#[test]
+fn a_file_system_that_does_not_answer_takes_no_longer_than_a_call_may() {
+    let mut stage = Stage::new();
+    stage.call_time_max = Duration::from_millis(30);
+    let shown = unprepared(&mut stage, "slow", &mut |_| {});
+    assert!(shown.contains("Error (timeout): stopped after 0 s"), "{shown}");
+    assert!(shown.contains("it did not run"), "{shown}");
+}
+
+#[test]
+fn cancelling_is_heard_while_a_file_system_does_not_answer() {
+    let mut stage = Stage::new();
+    let cancel = stage.cancel.clone();
+    let mut listener = |event: SessionEvent<'_>| {
+        if matches!(event, SessionEvent::ToolStarted(_)) {
+            let cancel = cancel.clone();
+            tokio::task::spawn(async move { cancel.cancel() });
+        }
+    };
+    let shown = unprepared(&mut stage, "cancelled", &mut listener);
+    assert!(shown.contains("Error (cancelled): cancelled by the person before it ran"), "{shown}");
+}
+
+#[test]
+fn what_a_model_writes_without_end_is_bounded_in_the_trail_and_in_errors() {
+    let stage = Stage::new();
+    let long = "x".repeat(1 << 19);
+    let all = [
+        call(&long, &long, "{}"),
+        call("b", "read_file", json!({ long.as_str(): 1 })),
+        call("c", "read_file", json!({"path": 1, "content": long})),
+    ];
+    let (report, _) = stage.turn("go", vec![calls(all).into(), says("done").into()]);
+    for call in &report.calls {
+        let reyn_core::tool::Outcome::Error(error) = &call.outcome else { panic!("{call:?}") };
+        assert!(error.message.len() <= 13 * 1024, "{} bytes", error.message.len());
+    }
+    let bytes: usize = stage.audit().iter().map(|event| event.to_string().len()).sum();
+    assert!(bytes < 20 * 1024, "{bytes} bytes");
+}
+
+#[test]
+fn a_secret_in_arguments_that_cannot_be_read_is_not_in_the_trail() {
+    let stage = Stage::new();
+    stage.turn(
+        "go",
+        vec![
+            asks("a", "read_file", r#"{"password": "hunter2""#),
+            asks("b", "read_file", json!({"path": "a", "limit": "sk-abcdefghijklmnopqrstuvwx"})),
+            says("done").into(),
+        ],
+    );
+    let trail = serde_json::to_string(&stage.audit()).unwrap();
+    assert!(!trail.contains("hunter2") && !trail.contains("sk-abc"), "{trail}");
+}
+
+#[test]
+fn a_call_beyond_the_cap_is_in_the_trail() {
+    let mut stage = Stage::new();
+    stage.limits = TurnLimits { calls_per_reply_max: 1, ..TurnLimits::default() };
+    let read = |id: &str| call(id, "read_file", json!({"path": "README.md"}));
+    stage.turn("go", vec![calls([read("a"), read("b")]).into(), says("done").into()]);
+    let failed: Vec<_> = stage
+        .audit()
+        .into_iter()
+        .filter(|event| event["type"] == "tool_failed")
+        .map(|event| (event["data"]["call_id"].clone(), event["data"]["error_kind"].clone()))
+        .collect();
+    assert_eq!(failed, [(json!("b"), json!("budget_exhausted"))]);
 }
 
 /// Another turn of the same session, not cancelled.

@@ -229,9 +229,16 @@ fn take_line(
 }
 
 /// Skips a line; returns its length in characters, or `None` at the end of the file.
-fn skip_line(reader: &mut impl BufRead, name: &str) -> Result<Option<u64>, ToolError> {
+fn skip_line(
+    reader: &mut impl BufRead,
+    name: &str,
+    cancel: &CancellationToken,
+) -> Result<Option<u64>, ToolError> {
     let mut chars = 0;
     loop {
+        if cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
         let buffer = reader.fill_buf().map_err(|error| read_error(name, &error))?;
         if buffer.is_empty() {
             return Ok((chars > 0).then_some(chars));
@@ -254,10 +261,7 @@ fn read_lines(
 ) -> Result<Page, ToolError> {
     let mut skipped = 0;
     for _ in 0..request.offset {
-        if cancel.is_cancelled() {
-            return Err(ToolError::Cancelled);
-        }
-        match skip_line(reader, name)? {
+        match skip_line(reader, name, cancel)? {
             Some(chars) => skipped += chars,
             None => return Ok(Page::default()),
         }
@@ -380,6 +384,14 @@ mod tests {
 
     fn lines(offset: u64, limit: Option<u64>) -> PageRequest {
         PageRequest { offset, limit, char_offset: None }
+    }
+
+    #[test]
+    fn cancelling_stops_inside_a_line_without_an_end() {
+        let mut endless = BufReader::new(std::io::repeat(b'x'));
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        assert_eq!(skip_line(&mut endless, "f", &cancel), Err(ToolError::Cancelled));
     }
 
     #[test]

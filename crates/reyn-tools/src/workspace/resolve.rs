@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use reyn_core::limits::LINKS_MAX;
 use reyn_core::permission::Target;
 
 use super::Workspace;
 
-/// Links followed while one path is resolved, as the kernel bounds them.
-const LINKS_MAX: u32 = 40;
 /// Longest path that is looked at, in bytes, as the kernel bounds it.
 const PATH_BYTES_MAX: usize = 4096;
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use reyn_core::permission::Target;
+use reyn_core::permission::{SCRATCH_PREFIX, Target};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -28,7 +28,8 @@ impl Workspace {
     /// Creates or replaces a file, with the folders above it. Keeps the mode of a file that was there.
     ///
     /// # Errors
-    /// When the place cannot be written; the old file is then untouched.
+    /// When the place cannot be written, the old file is then untouched; or when the disk does not confirm
+    /// the new one, which is said.
     pub fn write_whole(&self, target: &Target, content: &[u8]) -> Result<Written, ToolError> {
         let (Some(folder), Some(name)) = (target.path.parent(), target.path.file_name()) else {
             return Err(ToolError::failed("cannot write `/`: it is a folder"));
@@ -43,7 +44,8 @@ impl Workspace {
         };
         let mode = match old.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat.st_mode)) {
             None => Mode::from_raw_mode(0o666),
-            Some((FileType::RegularFile, mode)) => Mode::from_raw_mode(mode & 0o7777),
+            // Not the bits that lend the owner's rights: they were given to the old content.
+            Some((FileType::RegularFile, mode)) => Mode::from_raw_mode(mode & 0o777),
             Some((FileType::Directory, _)) => {
                 return Err(ToolError::failed(format!("cannot write `{}`: it is a folder", target.asked)));
             }
@@ -60,7 +62,14 @@ impl Workspace {
             .fill(content)
             .map_err(|error| ToolError::failed(format!("cannot write `{}`: {error}", target.asked)))?;
         scratch.rename_to(name).map_err(fail)?;
-        rustix::fs::fsync(&folder).map_err(fail)?;
+        match rustix::fs::fsync(&folder) {
+            // Some file systems cannot sync a folder.
+            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => {}
+            Err(errno) => {
+                let message = format!("`{}` is written, but may be lost: {}", target.asked, words(errno));
+                return Err(ToolError::failed(message));
+            }
+        }
         Ok(Written { bytes: content.len() as u64, is_new: old.is_none() })
     }
 }
@@ -89,22 +98,30 @@ struct Scratch<'a> {
     is_renamed: std::cell::Cell<bool>,
 }
 
+/// Names that are tried for one file beside another.
+const SCRATCH_NAMES_MAX: u32 = 1_000;
+
 static SCRATCH_COUNT: AtomicU64 = AtomicU64::new(0);
 
 impl<'a> Scratch<'a> {
     /// `is_exact` sets the mode as it is; otherwise the process' mask applies, as for any new file.
     fn create(folder: BorrowedFd<'a>, mode: Mode, is_exact: bool) -> Result<Self, Errno> {
-        let count = SCRATCH_COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".reyn-tmp-{}-{count}", std::process::id());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        // What a dead process of the same number left behind is nobody's any more.
-        let _ = rustix::fs::unlinkat(folder, &name, AtFlags::empty());
-        let file = rustix::fs::openat(folder, &name, flags, mode)?;
-        let scratch = Self { folder, name, file: File::from(file), is_renamed: false.into() };
-        if is_exact {
-            rustix::fs::fchmod(&scratch.file, mode)?;
+        for _ in 0..SCRATCH_NAMES_MAX {
+            let count = SCRATCH_COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{SCRATCH_PREFIX}{}-{count}", std::process::id());
+            let file = match rustix::fs::openat(folder, &name, flags, mode) {
+                // A process of the same number, dead or in another container, owns that file.
+                Err(Errno::EXIST) => continue,
+                file => file?,
+            };
+            let scratch = Self { folder, name, file: File::from(file), is_renamed: false.into() };
+            if is_exact {
+                rustix::fs::fchmod(&scratch.file, mode)?;
+            }
+            return Ok(scratch);
         }
-        Ok(scratch)
+        Err(Errno::EXIST)
     }
 
     fn fill(&self, content: &[u8]) -> std::io::Result<()> {
@@ -166,6 +183,29 @@ mod tests {
         assert_eq!(written, Written { bytes: 3, is_new: false });
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
         assert_eq!(names(dir.path()), ["run.sh"]);
+    }
+
+    #[test]
+    fn a_file_beside_it_that_another_process_writes_is_left_alone() {
+        let (dir, workspace) = workspace();
+        let next = SCRATCH_COUNT.load(Ordering::Relaxed);
+        let others: Vec<String> =
+            (next..next + 100).map(|count| format!(".reyn-tmp-{}-{count}", std::process::id())).collect();
+        for name in &others {
+            std::fs::write(dir.path().join(name), "another's").unwrap();
+        }
+        workspace.write_whole(&workspace.resolve("a").unwrap(), b"x").unwrap();
+        assert!(others.iter().all(|name| dir.path().join(name).exists()));
+    }
+
+    #[test]
+    fn new_content_does_not_run_with_the_owners_rights() {
+        let (dir, workspace) = workspace();
+        let path = dir.path().join("run");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o6755)).unwrap();
+        workspace.write_whole(&workspace.resolve("run").unwrap(), b"new").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o755);
     }
 
     #[test]

@@ -89,6 +89,28 @@ fn a_secrets_file_that_others_can_read_is_closed_and_it_is_said() {
 }
 
 #[test]
+fn where_a_linked_configuration_leads_is_protected() {
+    let place =
+        Place::with(&[("conf/main.yaml", ""), ("data/x", ""), (".reyn/x", ""), ("~/dotfiles/reyn/x", "")]);
+    symlink("conf/main.yaml", place.path("reyn.yaml")).unwrap();
+    symlink(place.path("data"), place.path(".reyn/events")).unwrap();
+    symlink(place.path("~/dotfiles/reyn"), place.path("~/.reyn")).unwrap();
+    let zones = place.load().zones();
+    for (path, protected) in [
+        ("conf/main.yaml", true),
+        ("conf/other.yaml", false),
+        ("data/2026-01/a.jsonl", true),
+        ("~/dotfiles/reyn/config.yaml", true),
+        ("~/dotfiles/other", false),
+    ] {
+        let real = place.path(path).parent().unwrap().canonicalize();
+        let real =
+            real.map_or_else(|_| place.path(path), |folder| folder.join(path.rsplit('/').next().unwrap()));
+        assert_eq!(zones.is_protected(&real), protected, "{path}");
+    }
+}
+
+#[test]
 fn a_secrets_file_that_is_a_link_is_refused() {
     let place = Place::with(&[("~/.reyn/x", ""), ("other", "A=1\n")]);
     symlink(place.path("other"), place.path("~/.reyn/secrets.env")).unwrap();
