@@ -1,13 +1,15 @@
 //! Runs one command after the other and says which one failed.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The workspace's folder.
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
+/// The workspace's folder, as cargo says when it runs this program: two clones that share a target folder
+/// may share the program too.
+pub(crate) fn root() -> PathBuf {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    PathBuf::from(package).parent().expect("xtask lies in the workspace").to_owned()
 }
 
 /// `cargo` with these words, in the workspace.
