@@ -263,7 +263,7 @@ fn is_granted(rule: Option<(&Rule, &str)>, axis: FileAxis, path: &Path, zones: &
         (Some((Rule::Allow, _)), _) => true,
         (Some((Rule::Ask | Rule::Deny, _)), _) => false,
         (Some((Rule::Only(places), _)), _) => places.iter().any(|place| place.covers(path)),
-        (None, FileAxis::Read) => zones.is_inside(path),
+        (None, FileAxis::Read) => zones.is_inside(path) && !zones.holds_credentials(path),
         (None, FileAxis::Write) => zones.is_default_write(path),
     }
 }
@@ -286,6 +286,9 @@ fn ask_reason(
         Some((Rule::Ask, key)) => format!("`permissions.{key}` is `ask`"),
         Some((Rule::Only(_), key)) => format!("it is not in the list of `permissions.{key}`"),
         Some((Rule::Allow | Rule::Deny, _)) | None => match axis {
+            FileAxis::Read if zones.is_inside(&target.path) => {
+                "it is a usual place of keys and tokens".to_owned()
+            }
             FileAxis::Read => "it lies outside the workspace".to_owned(),
             FileAxis::Write if zones.is_inside(&target.path) => {
                 format!("`permissions.{key}` is not set, and only `.reyn/` is written without asking")
@@ -472,6 +475,20 @@ mod tests {
         assert_eq!(verdict(FileOp::Edit), Verdict::Allow);
         let Verdict::Deny(refusal) = verdict(FileOp::Delete) else { panic!("allowed") };
         assert!(refusal.message.contains("`permissions.file.delete` is `deny`"));
+    }
+
+    #[test]
+    fn keys_and_tokens_in_the_workspace_take_a_word_or_a_rule() {
+        let zones = Zones::new("/home/u".into(), vec![]).with_credentials_of(Path::new("/home/u"));
+        let target = Target { asked: ".ssh/id".into(), path: "/home/u/.ssh/id".into() };
+        let verdict = |read: Option<Rule>, grants: Vec<Grant>| {
+            let policy = FilePolicy { read, ..FilePolicy::default() };
+            file_verdict(FileOp::Read, &target, &zones, &policy, &Grants(grants), &Approvals::default())
+        };
+        let Verdict::Ask(reason) = verdict(None, vec![]) else { panic!("settled") };
+        assert_eq!(reason.rule, "it is a usual place of keys and tokens");
+        assert_eq!(verdict(Some(Rule::Allow), vec![]), Verdict::Allow);
+        assert_eq!(verdict(None, vec![Grant { axis: FileAxis::Read, path: None }]), Verdict::Allow);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub struct Zones {
     sealed: Vec<PathBuf>,
     home_state: Option<PathBuf>,
     real_places: Vec<PathBuf>,
+    credentials: Vec<PathBuf>,
 }
 
 /// How the names of files begin that the runtime writes beside a file and puts in its place. Whoever
@@ -45,6 +46,21 @@ const PROTECTED: [&str; 16] = [
     ".reyn/.gitignore",
 ];
 
+/// Where other programs keep a person's keys and tokens, relative to the home folder.
+const CREDENTIALS: [&str; 11] = [
+    ".ssh",
+    ".aws",
+    ".azure",
+    ".gnupg",
+    ".config/gcloud",
+    ".config/gh",
+    ".kube",
+    ".docker/config.json",
+    ".netrc",
+    ".npmrc",
+    ".git-credentials",
+];
+
 /// Files of the person's own `.reyn` folder that every project reads.
 const HOME_FILES: [&str; 3] = ["config.yaml", "providers.toml", "models.toml"];
 
@@ -52,13 +68,20 @@ impl Zones {
     /// `root` is the workspace, `sealed` are files that no tool may touch at all; both without links.
     #[must_use]
     pub const fn new(root: PathBuf, sealed: Vec<PathBuf>) -> Self {
-        Self { root, sealed, home_state: None, real_places: vec![] }
+        Self { root, sealed, home_state: None, real_places: vec![], credentials: vec![] }
     }
 
     /// Protects all of the person's own `.reyn` folder too: what stands there holds in every project.
     #[must_use]
     pub fn with_home_state(mut self, folder: PathBuf) -> Self {
         self.home_state = Some(folder);
+        self
+    }
+
+    /// Takes the usual places of keys and tokens below the home folder out of the default read zone.
+    #[must_use]
+    pub fn with_credentials_of(mut self, home: &Path) -> Self {
+        self.credentials = CREDENTIALS.iter().map(|name| home.join(name)).collect();
         self
     }
 
@@ -87,6 +110,16 @@ impl Zones {
     #[must_use]
     pub fn is_inside(&self, path: &Path) -> bool {
         is_at_or_below(path, &self.root)
+    }
+
+    /// Whether `path` is a usual place of keys and tokens. Reading it takes a person's word or a rule, also
+    /// where the home folder is the workspace.
+    #[must_use]
+    pub fn holds_credentials(&self, path: &Path) -> bool {
+        !self.credentials.is_empty() && {
+            let path = folded(path);
+            self.credentials.iter().any(|place| path.starts_with(folded(place)))
+        }
     }
 
     /// Whether `path` lies in the default write zone: `.reyn/`, minus what is protected.
@@ -246,6 +279,21 @@ mod tests {
             ("/home/u/w/.reyn/notes.md", false),
         ] {
             assert_eq!(zones.is_protected(Path::new(path)), protected, "{path}");
+        }
+    }
+
+    #[test]
+    fn keys_and_tokens_of_the_home_folder_are_told_from_other_files() {
+        let zones = Zones::new("/home/u".into(), vec![]).with_credentials_of(Path::new("/home/u"));
+        for (path, holds) in [
+            ("/home/u/.ssh/id_ed25519", true),
+            ("/home/u/.SSH/config", true),
+            ("/home/u/.docker/config.json", true),
+            ("/home/u/.docker/other", false),
+            ("/home/u/.sshx", false),
+            ("/home/u/notes/.ssh", false),
+        ] {
+            assert_eq!(zones.holds_credentials(Path::new(path)), holds, "{path}");
         }
     }
 

@@ -42,8 +42,8 @@ pub const PROFILE: Profile = Profile {
     instructions: "You are an agent working in a folder. Reply with one JSON object.\n\
         To use a tool: {\"tool\": NAME, \"args\": {...}}\n\
         To reply to the user: {\"answer\": TEXT}\n\
-        Use a tool when the request needs a file or a folder. If the request needs no tool, answer directly. \
-        When a result holds what was asked, answer.\n\
+        Use a tool when the request needs a file or a folder; you know a file only after reading it. \
+        Otherwise answer directly. When a result holds what was asked, answer.\n\
         Tools:\n",
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.

@@ -104,7 +104,7 @@ impl Config {
         self.tree.get(&path).map(|node| node.mark.origin())
     }
 
-    /// The workspace, with the secrets file sealed and the person's own `.reyn` folder protected.
+    /// The workspace, with the secrets file sealed, keys and tokens asked for, and the person's own `.reyn` folder protected.
     #[must_use]
     pub fn zones(&self) -> Zones {
         let sealed = self.home.as_deref().map(|home| {
@@ -112,6 +112,10 @@ impl Config {
             files::real_path(&path).unwrap_or(path)
         });
         let zones = Zones::new(self.root.clone(), sealed.into_iter().collect());
+        let zones = match self.home.as_deref() {
+            Some(home) => zones.with_credentials_of(home),
+            None => zones,
+        };
         let zones = match self.home.as_deref() {
             // In the home folder itself the project's own rules hold.
             Some(home) if home != self.root => zones.with_home_state(home.join(".reyn")),

@@ -98,8 +98,13 @@ impl Workspace {
         cancel: &CancellationToken,
     ) -> Result<Listing, ToolError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let folder = open_real(&target.path, flags, Mode::empty())
-            .map_err(|errno| self.open_error(target, errno, "list"))?;
+        let folder = open_real(&target.path, flags, Mode::empty()).map_err(|errno| match errno {
+            Errno::NOTDIR if target.path.is_file() => {
+                ToolError::failed(format!("cannot list `{}`: it is a file, not a folder", target.asked))
+                    .hint("`read_file` reads it")
+            }
+            other => self.open_error(target, other, "list"),
+        })?;
         let unreadable =
             |error: Errno| ToolError::failed(format!("cannot list `{}`: {}", target.asked, words(error)));
         let mut entries = vec![];
@@ -478,6 +483,17 @@ mod tests {
                 workspace.read_page(&target, PageRequest::default(), &CancellationToken::new()).unwrap_err();
             assert!(error.to_string().contains(says), "{error}");
         }
+    }
+
+    #[test]
+    fn listing_a_file_says_that_it_is_one_and_how_to_read_it() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.txt"), "x").unwrap();
+        let workspace = Workspace::open(dir.path(), None).unwrap();
+        let target = workspace.resolve("a.txt").unwrap();
+        let error = workspace.list(&target, 9, &CancellationToken::new()).unwrap_err().into_call_error();
+        assert_eq!(error.message, "cannot list `a.txt`: it is a file, not a folder");
+        assert_eq!(error.hint.as_deref(), Some("`read_file` reads it"));
     }
 
     #[test]
