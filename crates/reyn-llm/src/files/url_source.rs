@@ -63,7 +63,7 @@ async fn transfer(url: &str, wish: &Wish<'_>, on_progress: &mut OnProgress<'_>) 
     std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(start)).map_err(disk)?;
     let mut bytes_done = start;
     loop {
-        on_progress(PullProgress { what: "downloading", bytes_done, bytes_total });
+        on_progress(PullProgress { what: "downloading", bytes_done, bytes_total, is_failure: false });
         let piece = timeout(Duration::from_secs(LLM_IDLE_SECONDS), response.chunk()).await;
         let piece = piece
             .map_err(|_| Broken::MayGoOn(format!("nothing came for {LLM_IDLE_SECONDS} s")))?
