@@ -158,7 +158,17 @@ fn one_place_decides_and_one_place_runs() {
 
 #[test]
 fn crates_depend_in_one_direction() {
-    let order = ["reyn-core", "reyn-llm", "reyn-local", "reyn-tools", "reyn-runtime", "reyn-cli"];
+    let order = [
+        "reyn-core",
+        "reyn-llm",
+        "reyn-local",
+        "reyn-text",
+        "reyn-search",
+        "reyn-workspace",
+        "reyn-tools",
+        "reyn-runtime",
+        "reyn-cli",
+    ];
     let mut problems = vec![];
     for (at, name) in order.iter().enumerate() {
         let manifest = std::fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).unwrap();

@@ -4,7 +4,9 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use reyn_core::limits::DIFF_LINES_SHOWN;
 use serde_json::Value;
 
 static IS_LOST: AtomicBool = AtomicBool::new(false);
@@ -68,6 +70,42 @@ pub(crate) fn bold(text: &str) -> String {
     if has_colours() { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() }
 }
 
+static LAST_DIFF: Mutex<String> = Mutex::new(String::new());
+
+/// A diff that the person decides on, as [`diff`] shows it.
+pub(crate) fn proposed_diff(text: &str) -> String {
+    text.clone_into(&mut LAST_DIFF.lock().unwrap_or_else(PoisonError::into_inner));
+    diff(text)
+}
+
+/// A diff of what was done, as [`diff`] shows it; nothing when it is the one that was just decided on.
+pub(crate) fn done_diff(text: &str) -> String {
+    let proposed = std::mem::take(&mut *LAST_DIFF.lock().unwrap_or_else(PoisonError::into_inner));
+    if proposed == text { String::new() } else { diff(text) }
+}
+
+/// A unified diff for a terminal: its first lines, indented, coloured where colours may be used.
+fn diff(text: &str) -> String {
+    // The first two lines name the file, which stands above already.
+    let mut lines = text.lines().skip(2);
+    let mut shown = String::new();
+    for line in lines.by_ref().take(DIFF_LINES_SHOWN) {
+        let line = for_terminal(line);
+        let colour = match line.chars().next() {
+            Some('+') => "32",
+            Some('-') => "31",
+            _ => "2",
+        };
+        let line = if has_colours() { format!("\x1b[{colour}m{line}\x1b[0m") } else { line };
+        shown.push_str(&format!("    {line}\n"));
+    }
+    let rest = lines.count();
+    if rest > 0 {
+        shown.push_str(&format!("    {}\n", dim(&format!("… {rest} more lines"))));
+    }
+    shown
+}
+
 /// Text of a model or a file as a terminal may be shown it: without control characters, which could move
 /// the cursor, forge a prompt or write to the clipboard.
 pub(crate) fn for_terminal(text: &str) -> String {
@@ -97,6 +135,15 @@ mod tests {
     #[test]
     fn escape_sequences_do_not_reach_a_terminal() {
         assert_eq!(for_terminal("a\x1b[2Jb\x07\u{9b}c\u{202e}d\n\t日本"), "a[2Jbcd\n\t日本");
+    }
+
+    #[test]
+    fn a_long_diff_is_cut_and_says_how_much_is_left() {
+        let text = format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n{}", "+x\u{1b}[2J\n--- y\n".repeat(30));
+        let shown = diff(&text);
+        assert!(shown.starts_with("    @@ -1 +1 @@\n    +x[2J\n    --- y\n"), "{shown}");
+        assert!(shown.ends_with("    … 21 more lines\n"), "{shown}");
+        assert_eq!(diff(""), "");
     }
 
     #[test]

@@ -61,8 +61,9 @@ fn read_line() -> Option<String> {
 
 fn words(question: &Question) -> String {
     let clean = |text: &str| output::for_terminal(text).replace('\n', " ");
+    let diff = question.diff.as_deref().map(output::proposed_diff).unwrap_or_default();
     format!(
-        "\n{} wants to {} {}\n  asked because {}\n",
+        "\n{} wants to {} {}\n  asked because {}\n{diff}",
         output::bold(&clean(&question.tool)),
         question.op.verb(),
         output::bold(&clean(&question.place)),

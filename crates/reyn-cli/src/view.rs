@@ -100,6 +100,9 @@ impl<'a> View<'a> {
         self.end_line();
         // A name that a model made up, or a path, may hold line ends that forge a line of ours.
         output::remark(&line.replace('\n', " "));
+        if let SessionEvent::ToolFinished(_, Outcome::Ok(result)) = event {
+            output::note_part(&output::done_diff(&result.diff));
+        }
     }
 
     fn show_progress(&mut self, text: &str) {
@@ -207,6 +210,9 @@ fn event_json(event: &SessionEvent<'_>) -> Value {
                 Outcome::Ok(output) => {
                     value["status"] = json!("ok");
                     value["result_bytes"] = json!(output.body.len());
+                    if !output.diff.is_empty() {
+                        value["diff"] = json!(output.diff);
+                    }
                 }
                 Outcome::Error(error) => {
                     value["status"] = json!("error");
@@ -236,7 +242,7 @@ fn outcome_line(outcome: &Outcome) -> String {
             let facts: Vec<String> = output
                 .fields
                 .iter()
-                .filter(|(key, _)| *key != "path")
+                .filter(|(key, value)| *key != "path" && !(*key == "encoding" && *value == "utf-8"))
                 .map(|(key, value)| {
                     format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
                 })

@@ -14,8 +14,8 @@ use reyn_core::prompt::Environment;
 use reyn_core::text::{alternatives, nearest};
 use reyn_core::tool::Category;
 use reyn_runtime::config::{Config, ConfigInputs, Places, ProfileError, load, parse_allow, render_problems};
-use reyn_tools::workspace::Workspace;
 use reyn_tools::{Context, Registry};
+use reyn_workspace::Workspace;
 use serde_json::json;
 
 use crate::exit::Failure;
@@ -143,7 +143,7 @@ impl Project {
 
     /// What tools may use.
     pub(crate) fn context(&self) -> Result<Arc<Context>, Failure> {
-        let workspace = Workspace::open(self.root(), self.config.home.clone()).map_err(|error| {
+        let workspace = Workspace::open(self.config.zones(), self.config.home.clone()).map_err(|error| {
             Failure::failed("io", format!("cannot open the workspace `{}`: {error}", self.root().display()))
         })?;
         Ok(Arc::new(Context::new(workspace)))

@@ -1,5 +1,7 @@
 //! What every call and every round costs in decisions alone.
 
+use std::sync::Arc;
+
 use reyn_core::capability::{
     AgentLayer, Narrowing, NarrowingOrigin, ProfileLayer, SandboxLayer, compose_resolved, effective,
 };
@@ -43,9 +45,9 @@ fn decide_one_call(bencher: divan::Bencher<'_, '_>) {
         approvals: Approvals((0..100).map(approval).collect()),
         ..AgentLayer::default()
     };
-    let authority =
-        effective(agent, SandboxLayer, ProfileLayer::default(), compose_resolved((0..10).map(narrowing)));
-    let target = Target { asked: "folder_0/a.rs".into(), path: "/work/folder_0/a.rs".into() };
+    let narrowings = compose_resolved((0..10).map(narrowing));
+    let authority = Arc::new(effective(agent, SandboxLayer, ProfileLayer::default(), narrowings));
+    let target = Target { asked: "folder_0/a.rs".into(), path: "/work/folder_0/a.rs".into(), same_as: None };
     bencher
         .with_inputs(|| Call(vec![Need::File { op: FileOp::Write, target: target.clone() }]))
         .bench_values(|call| assert!(matches!(decide(call, &authority), Decision::Permit(_))));

@@ -1,9 +1,11 @@
 //! The decision that every call passes: run it, ask a person, or refuse.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::capability::{Axis, Effective, NarrowingOrigin, Verdict};
 use crate::permission::{AskReason, FileOp, Target};
+use crate::text::shown_path;
 use crate::tool::{CallError, ErrorKind};
 
 /// Something a call touches, beyond the tool itself.
@@ -31,7 +33,7 @@ impl Need {
     #[must_use]
     pub fn subject(&self) -> String {
         match self {
-            Self::File { target, .. } => target.path.display().to_string(),
+            Self::File { target, .. } => shown_path(&target.path),
         }
     }
 
@@ -53,19 +55,35 @@ pub trait Judged {
 /// A call that the gate permitted. Only [`decide`] makes one, and it owns the call, so a permit can be
 /// neither forged nor spent on another call.
 #[derive(Debug)]
-pub struct Permitted<C>(C);
+pub struct Permitted<C> {
+    call: C,
+    reach: Reach,
+}
 
 impl<C> Permitted<C> {
     /// What was permitted, before it runs.
     #[must_use]
     pub const fn peek(&self) -> &C {
-        &self.0
+        &self.call
     }
 
     /// Spends the permit.
     #[must_use]
-    pub fn into_call(self) -> C {
-        self.0
+    pub fn into_parts(self) -> (C, Reach) {
+        (self.call, self.reach)
+    }
+}
+
+/// The authority that a call was permitted under, for what turns up while it runs: a search finds files
+/// that no argument named, and each is judged as if one had. Only [`decide`] makes one.
+#[derive(Debug, Clone)]
+pub struct Reach(Arc<Effective>);
+
+impl Reach {
+    /// Whether this may be done to the file without asking.
+    #[must_use]
+    pub fn admits(&self, op: FileOp, target: &Target) -> bool {
+        self.0.verdict(Axis::File { op, target }) == Verdict::Allow
     }
 }
 
@@ -94,7 +112,7 @@ pub enum Decision<C> {
 
 /// Decides on one call: the tool first, then each need in order.
 #[must_use]
-pub fn decide<C: Judged>(call: C, authority: &Effective) -> Decision<C> {
+pub fn decide<C: Judged>(call: C, authority: &Arc<Effective>) -> Decision<C> {
     let tool = Axis::Tool { name: call.tool() };
     match authority.verdict(tool) {
         Verdict::Allow => {}
@@ -111,7 +129,7 @@ pub fn decide<C: Judged>(call: C, authority: &Effective) -> Decision<C> {
     }
     match open {
         Some((need, reason)) => Decision::Ask { call, need, reason },
-        None => Decision::Permit(Permitted(call)),
+        None => Decision::Permit(Permitted { call, reach: Reach(Arc::clone(authority)) }),
     }
 }
 

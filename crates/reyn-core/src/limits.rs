@@ -91,6 +91,10 @@ pub const AUDIT_ITEMS_MAX: usize = 20;
 pub const AUDIT_WORDS_CHARS_MAX: usize = 2_000;
 /// Times one call may be put to a person before it is refused.
 pub const QUESTIONS_PER_CALL_MAX: usize = 8;
+/// Time in which the preview of a change is made for a person, in milliseconds.
+pub const PREVIEW_MS_MAX: u64 = 2_000;
+/// Lines of a change that are shown at a terminal.
+pub const DIFF_LINES_SHOWN: usize = 40;
 /// Tokens a local model writes in one reply when nothing else is asked for.
 pub const LOCAL_OUTPUT_TOKENS_MAX: u32 = 1024;
 /// Default context of a local model, in tokens: 100 to 240 MB of memory.

@@ -86,12 +86,17 @@ pub fn outcome_text<'a>(call: &ToolCall, outcome: &'a Outcome) -> Cow<'a, str> {
     }
 }
 
+/// Facts that stand in results for programs, and say nothing to a model.
+const USUAL: [(&str, &str); 1] = [("encoding", "utf-8")];
+
 fn output_text<'a>(call: &ToolCall, output: &'a Output) -> Cow<'a, str> {
     let echoed = |key: &str, value: &Value| {
         call.args.as_object().and_then(|args| args.get(key)).is_some_and(|given| given == value)
     };
+    let is_usual = |key: &str, value: &Value| USUAL.iter().any(|usual| (key, value) == (usual.0, &Value::from(usual.1)));
     let mut facts = String::new();
-    for (key, value) in output.fields.iter().filter(|(key, value)| !echoed(key, value)) {
+    let told = output.fields.iter().filter(|(key, value)| !echoed(key, value) && !is_usual(key, value));
+    for (key, value) in told {
         let _ = match value {
             Value::String(text) if !text.contains('\n') => writeln!(facts, "{key}: {text}"),
             Value::Null
@@ -141,6 +146,16 @@ mod tests {
     fn facts_the_call_did_not_name_stand_before_the_text() {
         let outcome = Outcome::Ok(Output::text("content", "hello").with("path", "a").with("next_offset", 4));
         assert_eq!(outcome_text(&call(r#"{"path":"a"}"#), &outcome), "---\nnext_offset: 4\n---\nhello");
+    }
+
+    #[test]
+    fn an_encoding_is_told_when_it_is_not_the_usual_one() {
+        let text = |encoding: &str| {
+            let outcome = Outcome::Ok(Output::text("content", "hello").with("encoding", encoding));
+            outcome_text(&call("{}"), &outcome).into_owned()
+        };
+        assert_eq!(text("utf-8"), "hello");
+        assert_eq!(text("shift_jis"), "---\nencoding: shift_jis\n---\nhello");
     }
 
     #[test]

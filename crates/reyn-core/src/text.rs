@@ -70,6 +70,59 @@ pub fn alternatives(names: &[impl AsRef<str>]) -> String {
     }
 }
 
+/// A path as people and models read it: the bytes that are no text, control characters, and a backslash
+/// that would be taken for one of these, stand as `\xNN`. Two different paths never look the same, and
+/// [`unshown`] leads back.
+#[must_use]
+pub fn shown_path(path: &std::path::Path) -> String {
+    use std::fmt::Write as _;
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let mut shown = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        let mut rest = chunk.valid();
+        while let Some(c) = rest.chars().next() {
+            if c.is_control() || (c == '\\' && escaped_byte(rest.as_bytes()).is_some()) {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    let _ = write!(shown, "\\x{byte:02x}");
+                }
+            } else {
+                shown.push(c);
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(shown, "\\x{byte:02x}");
+        }
+    }
+    shown
+}
+
+/// The path that [`shown_path`] wrote; `None` when nothing in it is escaped.
+#[must_use]
+pub fn unshown(shown: &str) -> Option<std::path::PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+    let mut bytes = Vec::with_capacity(shown.len());
+    let mut rest = shown.as_bytes();
+    let mut is_escaped = false;
+    while let Some(first) = rest.first() {
+        if let Some(byte) = escaped_byte(rest) {
+            bytes.push(byte);
+            rest = &rest[4..];
+            is_escaped = true;
+        } else {
+            bytes.push(*first);
+            rest = &rest[1..];
+        }
+    }
+    is_escaped.then(|| std::ffi::OsString::from_vec(bytes).into())
+}
+
+/// The byte that `text` begins with in the form `\xNN`.
+fn escaped_byte(text: &[u8]) -> Option<u8> {
+    let digits = text.get(..4)?.strip_prefix(b"\\x")?;
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok().filter(|_| digits[0] != b'+')
+}
+
 /// `text` as one word of a shell's command line.
 #[must_use]
 pub fn shell_word(text: &str) -> String {
@@ -104,6 +157,26 @@ mod tests {
         assert_eq!(prefix("日本語", 9), "日本語");
         assert_eq!(excerpt("日本語", 2), "日本…");
         assert_eq!(excerpt("日本", 2), "日本");
+    }
+
+    #[test]
+    fn every_path_is_shown_so_that_it_can_be_written_again() {
+        use std::os::unix::ffi::OsStrExt as _;
+        for (bytes, shown) in [
+            (&b"src/a.rs"[..], "src/a.rs"),
+            ("日本語.txt".as_bytes(), "日本語.txt"),
+            (b"caf\xe9.txt", "caf\\xe9.txt"),
+            (b"a\nb", "a\\x0ab"),
+            ("a\u{85}b".as_bytes(), "a\\xc2\\x85b"),
+            (b"a\\x0ab", "a\\x5cx0ab"),
+            (b"C:\\xyz", "C:\\xyz"),
+            (b"a\\", "a\\"),
+            (b"\\x+1", "\\x+1"),
+        ] {
+            let path = std::path::Path::new(std::ffi::OsStr::from_bytes(bytes));
+            assert_eq!(shown_path(path), shown);
+            assert_eq!(unshown(shown).unwrap_or_else(|| shown.into()), path, "{shown}");
+        }
     }
 
     #[test]

@@ -252,6 +252,9 @@ pub struct Output {
     /// Whether the text comes from outside and may try to instruct the model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub external: bool,
+    /// What the call changed, as a unified diff. For people; the model, which asked for it, does not read it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub diff: String,
 }
 
 impl Output {

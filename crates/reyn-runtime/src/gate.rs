@@ -13,9 +13,9 @@ use reyn_core::audit::{AuditEvent, redacted};
 use reyn_core::capability::Effective;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
-use reyn_core::limits::{ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
+use reyn_core::limits::{ERROR_BYTES_MAX, PREVIEW_MS_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
 use reyn_core::permission::{Approval, AskReason, FileOp, Scope};
-use reyn_core::text::prefix;
+use reyn_core::text::{prefix, shown_path};
 use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
 use reyn_tools::{Context, Prepared, Registry, ToolError};
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,8 @@ pub struct Question {
     pub may_widen: bool,
     /// The folder that a wider yes covers.
     pub folder: String,
+    /// What the call would change, as a unified diff, when it changes a text.
+    pub diff: Option<String>,
 }
 
 /// What a person answers.
@@ -66,7 +68,7 @@ pub struct Gate {
     /// What tools may use.
     pub context: Arc<Context>,
     /// What the session may do.
-    pub authority: Effective,
+    pub authority: Arc<Effective>,
     /// What people said.
     pub approvals: ApprovalStore,
     /// Who can be asked; `None` when nobody is there.
@@ -120,19 +122,19 @@ impl Gate {
                 Err(error) => return Ok(Judged::Refused(error)),
             };
             match self.approvals.current(self.authority.agent().zones()) {
-                Ok(approvals) => self.authority.agent_mut().approvals = approvals,
+                Ok(approvals) => Arc::make_mut(&mut self.authority).agent_mut().approvals = approvals,
                 Err(error) => return Ok(Judged::Refused(undecided(&error))),
             }
-            let (need, reason) = match decide(prepared, &self.authority) {
+            let (prepared, need, reason) = match decide(prepared, &self.authority) {
                 Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
                 Decision::Refuse { need, refusal } => {
                     let error = refusal.into_error();
                     journal.audit_denied(call, need.as_ref(), &error)?;
                     return Ok(Judged::Refused(error));
                 }
-                Decision::Ask { need, reason, .. } => (need, reason),
+                Decision::Ask { call, need, reason } => (call, need, reason),
             };
-            if let Some(error) = self.ask(call, &need, &reason, journal, cancel).await? {
+            if let Some(error) = self.ask(call, prepared, &need, &reason, journal, cancel).await? {
                 return Ok(Judged::Refused(error));
             }
         }
@@ -159,6 +161,28 @@ impl Gate {
         }
     }
 
+    /// What a call would change, for the person's eyes. A question is put without it rather than late.
+    async fn preview(&self, prepared: Prepared, cancel: &CancellationToken) -> Option<String> {
+        let context = Arc::clone(&self.context);
+        let showing = tokio::task::spawn_blocking(move || prepared.preview(&context));
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            shown = tokio::time::timeout(Duration::from_millis(PREVIEW_MS_MAX), showing) => {
+                shown.ok()?.ok()?.filter(|text| !text.is_empty())
+            }
+        }
+    }
+
+    /// Clears away what a dead process left half done for a call. Changes nothing that anybody named.
+    pub(crate) async fn recover(&self, call: &ToolCall, cancel: &CancellationToken) {
+        if let Ok(prepared) = self.prepare(call.clone(), cancel).await {
+            let context = Arc::clone(&self.context);
+            let clearing = tokio::task::spawn_blocking(move || reyn_tools::recover(&prepared, &context));
+            let _ = tokio::time::timeout(self.call_time_max, clearing).await;
+        }
+    }
+
     fn stopped(&self) -> String {
         format!("stopped after {} s (`safety.timeout.tool_call_seconds`)", self.call_time_max.as_secs())
     }
@@ -167,6 +191,7 @@ impl Gate {
     async fn ask(
         &mut self,
         call: &ToolCall,
+        prepared: Prepared,
         need: &Need,
         reason: &AskReason,
         journal: &mut Journal,
@@ -175,11 +200,13 @@ impl Gate {
         let zones = self.authority.agent().zones().clone();
         let Need::File { op, target } = need;
         let op = *op;
-        let Some(person) = &mut self.person else {
+        if self.person.is_none() {
             let error = reason.refused_for_want_of_a_person(op, target).into_error();
             journal.audit_denied(call, Some(need), &error)?;
             return Ok(Some(error));
-        };
+        }
+        let diff = self.preview(prepared, cancel).await;
+        let Some(person) = &mut self.person else { return Ok(None) };
         let folder = target.path.parent().unwrap_or(&target.path).to_owned();
         let question = Question {
             tool: call.name.clone(),
@@ -188,6 +215,7 @@ impl Gate {
             rule: reason.rule.clone(),
             may_widen: reason.allowed_by.is_some(),
             folder: zones.display(&folder),
+            diff,
         };
         journal.audit(AuditEvent::UserInterventionRequested {
             chain_id: journal.chain_id(),
@@ -201,9 +229,11 @@ impl Gate {
             }
             answer = person.ask(&question) => answer,
         };
+        // Who lets a folder be searched means what is in it.
+        let own_scope = if op.is_search() { Scope::Recursive } else { Scope::JustPath };
         let (path, scope, is_kept) = match answer {
-            Answer::Once => (target.path.clone(), Scope::JustPath, false),
-            Answer::JustPath => (target.path.clone(), Scope::JustPath, true),
+            Answer::Once => (target.path.clone(), own_scope, false),
+            Answer::JustPath => (target.path.clone(), own_scope, true),
             Answer::Recursive if question.may_widen => (folder, Scope::Recursive, true),
             Answer::Recursive | Answer::No => {
                 let path = target.path.clone();
@@ -275,7 +305,7 @@ fn written_places(prepared: &Prepared) -> Vec<String> {
         .filter_map(|need| match need {
             Need::File { op, target } => {
                 let is_write = op.axis() == reyn_core::permission::FileAxis::Write;
-                is_write.then(|| target.path.display().to_string())
+                is_write.then(|| shown_path(&target.path))
             }
         })
         .collect()

@@ -128,7 +128,7 @@ impl Session {
         let gate = Gate {
             registry: options.registry,
             context: options.context,
-            authority: options.authority,
+            authority: Arc::new(options.authority),
             approvals: ApprovalStore::new(options.state.join("approvals.yaml")),
             person: options.person,
             call_time_max: options.call_time_max,

@@ -98,6 +98,20 @@ impl Session {
         Ok(report)
     }
 
+    /// The latest call with this id.
+    fn call_of(&self, call_id: &str) -> Option<ToolCall> {
+        let mut replies = self.journal.log.entries().iter().rev();
+        replies.find_map(|entry| match entry {
+            Entry::Reply(reply) => reply.calls.iter().find(|call| call.id == call_id).cloned(),
+            Entry::User { .. }
+            | Entry::Started { .. }
+            | Entry::Finished { .. }
+            | Entry::Nudged
+            | Entry::LimitReached { .. }
+            | Entry::Ended { .. } => None,
+        })
+    }
+
     /// Closes what a dead process left open.
     async fn settle(
         &mut self,
@@ -113,7 +127,12 @@ impl Session {
                     self.run_call(&call, listener, cancel).await?;
                 }
                 Step::Append(entry) => {
-                    closed_calls += u64::from(matches!(entry, Entry::Finished { .. }));
+                    if let Entry::Finished { call_id, .. } = &entry {
+                        closed_calls += 1;
+                        if let Some(call) = self.call_of(call_id) {
+                            self.gate.recover(&call, cancel).await;
+                        }
+                    }
                     was_open |= matches!(entry, Entry::Ended { .. });
                     self.journal.append(entry)?;
                 }

@@ -1,5 +1,6 @@
 //! Scripted models, a protocol-checking server and transcripts, for tests. Nothing here leaves the machine.
 
+pub mod counted_file;
 mod fake_server;
 mod http;
 mod protocol;

@@ -2,12 +2,13 @@
 //!
 //! Invariant: a tool never checks permission. It declares what it needs; the gate decides.
 
+mod found;
 mod registry;
 mod schema;
+mod text_encoding;
 mod tool;
-pub mod workspace;
 
-pub use registry::{Prepared, Registry, run};
+pub use registry::{Prepared, Registry, recover, run};
 pub use tool::{Context, Tool, ToolError, Touched, Wish};
 
 /// Declares the modules and lists them.
@@ -23,6 +24,10 @@ macro_rules! builtin {
 }
 
 builtin! {
+    delete_file::DeleteFile,
+    edit_file::EditFile,
+    glob_files::GlobFiles,
+    grep_files::GrepFiles,
     list_directory::ListDirectory,
     read_file::ReadFile,
     write_file::WriteFile,
@@ -30,8 +35,11 @@ builtin! {
 
 #[cfg(test)]
 mod tests {
+    use reyn_core::permission::Zones;
     use reyn_core::tool::{Args, Effect, ToolCall};
     use reyn_core::tool_use::catalog::description;
+
+    use reyn_workspace::Workspace;
 
     use super::*;
 
@@ -41,7 +49,8 @@ mod tests {
 
     fn context() -> (tempfile::TempDir, Context) {
         let dir = tempfile::tempdir().unwrap();
-        let context = Context::new(workspace::Workspace::open(dir.path(), None).unwrap());
+        let zones = Zones::new(dir.path().canonicalize().unwrap(), vec![]);
+        let context = Context::new(Workspace::open(zones, None).unwrap());
         (dir, context)
     }
 

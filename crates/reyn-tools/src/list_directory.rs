@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use reyn_core::permission::FileOp;
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_workspace::ListRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tool::{Context, Tool, ToolError, Touched, Wish};
-use crate::workspace::blocking;
+use crate::tool::{Context, Tool, ToolError, Touched, Wish, blocking};
 
 pub(crate) struct ListDirectory;
 
@@ -21,10 +21,12 @@ const MAX_RESULTS_MAX: u32 = 5_000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Folder to list; `.` is the workspace.
+    /// Folder; `.` is the workspace.
     path: String,
-    /// Names at most; 500 when left out.
+    /// Default 500.
     max_results: Option<u32>,
+    /// Names to skip.
+    offset: Option<u32>,
 }
 
 impl Tool for ListDirectory {
@@ -33,7 +35,7 @@ impl Tool for ListDirectory {
     const SPEC: ToolSpec = ToolSpec {
         name: "list_directory",
         summary: "List the names in a folder.",
-        details: "Folders end with `/`, links with `@`.",
+        details: "Folders end with `/`.",
         example: r#"{"path": "."}"#,
         category: Category::File,
         effect: Effect::Reads,
@@ -50,17 +52,21 @@ impl Tool for ListDirectory {
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         let workspace = context.workspace()?;
         let entries_max = args.max_results.unwrap_or(DEFAULT_MAX_RESULTS).min(MAX_RESULTS_MAX);
-        let listing =
-            blocking(move || workspace.list(touched.file(0), entries_max as usize, &context.cancel)).await?;
+        let request =
+            ListRequest { offset: args.offset.unwrap_or(0) as usize, entries_max: entries_max as usize };
+        let listing = blocking(move || workspace.list(touched.file(0), request, &context.cancel)).await?;
         let mut names = String::new();
         for entry in &listing.entries {
             let _ = writeln!(names, "{}{}", entry.name, entry.mark);
         }
-        let output = Output::text("entries", names).with("path", args.path).with("count", listing.total);
-        Ok(if listing.entries.len() < listing.total {
-            output.with("truncated", true).with("shown", listing.entries.len())
-        } else {
-            output
-        })
+        let mut output = Output::text("entries", names).with("path", args.path).with("count", listing.total);
+        if let Some(next) = listing.next_offset {
+            output = output.with("truncated", true).with("next_offset", next);
+        }
+        if listing.is_partial {
+            let note = format!("the folder holds more; only {} names were looked at", listing.total);
+            output = output.with("partial", note);
+        }
+        Ok(output)
     }
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use reyn_core::permission::FileOp;
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_workspace::PageRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tool::{Context, Tool, ToolError, Touched, Wish};
-use crate::workspace::{Next, PageRequest, blocking};
+use crate::text_encoding;
+use crate::tool::{Context, Tool, ToolError, Touched, Wish, blocking};
 
 pub(crate) struct ReadFile;
 
@@ -17,12 +18,16 @@ pub(crate) struct ReadFile;
 pub(crate) struct Args {
     /// File to read.
     path: String,
-    /// Lines to skip; a result's `next_offset` is the next page.
-    offset: Option<u64>,
+    /// Lines to skip; -20 reads the last 20.
+    offset: Option<i64>,
     /// Lines at most.
     limit: Option<u64>,
-    /// Characters to skip instead of lines, for very long lines.
+    /// Characters to skip from there. A result names it where a line goes on, so the schema does not.
+    #[schemars(skip)]
     char_offset: Option<u64>,
+    /// The file's encoding. A result names it where the encoding is a guess, so the schema does not.
+    #[schemars(skip)]
+    encoding: Option<String>,
 }
 
 impl Tool for ReadFile {
@@ -47,15 +52,33 @@ impl Tool for ReadFile {
 
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         let workspace = context.workspace()?;
-        let request =
-            PageRequest { offset: args.offset.unwrap_or(0), limit: args.limit, char_offset: args.char_offset };
+        let request = PageRequest {
+            offset: args.offset.unwrap_or(0),
+            limit: args.limit,
+            char_offset: args.char_offset.unwrap_or(0),
+            encoding: text_encoding::named(args.encoding.as_deref())?,
+        };
         let page =
             blocking(move || workspace.read_page(touched.file(0), request, &context.cancel)).await?;
-        let output = Output::text("content", page.text).with("path", args.path);
-        Ok(match page.next {
-            None => output,
-            Some(Next::Line(line)) => output.with("truncated", true).with("next_offset", line),
-            Some(Next::Char(at)) => output.with("truncated", true).with("next_char_offset", at),
-        })
+        let mut output = Output::text("content", page.text)
+            .with("path", args.path)
+            .with("encoding", page.encoding.name());
+        if !page.is_sure {
+            output = output.with("encoding_is_guessed", "give `encoding` when you know it");
+        }
+        if page.is_damaged {
+            output = output.with("note", "bytes that cannot be decoded are shown as U+FFFD");
+        }
+        if let Some(lines) = page.lines_if_behind {
+            output = output.with("note", format!("nothing is there: the file has {lines} lines"));
+        }
+        if let Some(next) = page.next {
+            output = output.with("truncated", true).with("next_offset", next.offset);
+            if next.char_offset > 0 {
+                let on = format!("the line goes on at `char_offset` {}", next.char_offset);
+                output = output.with("next_char_offset", next.char_offset).with("note", on);
+            }
+        }
+        Ok(output)
     }
 }

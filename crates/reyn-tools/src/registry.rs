@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use reyn_core::gate::{Judged, Need, Permitted};
+use reyn_core::gate::{Judged, Need, Permitted, Reach};
 use reyn_core::limits::NAME_BYTES_MAX;
-use reyn_core::permission::Target;
+use reyn_core::permission::{FileAxis, FileOp, Target};
 use reyn_core::text::{excerpt, nearest};
 use reyn_core::tool::{Args, CallError, ErrorKind, Output, ToolCall, ToolSpec};
 use reyn_core::tool_use::Callable;
@@ -16,12 +16,14 @@ use serde_json::Value;
 use crate::schema::compact;
 use crate::tool::{Context, Tool, ToolError, Touched, Wish};
 
-type Run = Box<dyn FnOnce(Arc<Context>) -> BoxFuture<'static, Result<Output, ToolError>> + Send>;
+type Preview = Box<dyn Fn(&Context) -> Option<String> + Send>;
+type Run = Box<dyn FnOnce(Reach, Arc<Context>) -> BoxFuture<'static, Result<Output, ToolError>> + Send>;
 
 /// A call whose arguments are parsed and whose needs are known, not yet judged.
 pub struct Prepared {
     spec: ToolSpec,
     needs: Vec<Need>,
+    preview: Preview,
     run: Run,
 }
 
@@ -30,6 +32,12 @@ impl Prepared {
     #[must_use]
     pub const fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    /// What the call would change, as a unified diff for the person who is asked. Looks at the file system.
+    #[must_use]
+    pub fn preview(&self, context: &Context) -> Option<String> {
+        (self.preview)(context)
     }
 }
 
@@ -61,16 +69,29 @@ impl Judged for Prepared {
 ///
 /// and a permit cannot be made by hand:
 ///
-/// ```compile_fail,E0423
+/// ```compile_fail,E0063,E0451
 /// # fn attempt(prepared: reyn_tools::Prepared) {
-/// let _ = reyn_core::gate::Permitted(prepared);
+/// let _ = reyn_core::gate::Permitted { call: prepared };
 /// # }
 /// ```
 ///
 /// # Errors
 /// What the tool reports.
 pub async fn run(call: Permitted<Prepared>, context: Arc<Context>) -> Result<Output, ToolError> {
-    (call.into_call().run)(context).await
+    let (prepared, reach) = call.into_parts();
+    drop(prepared.preview);
+    (prepared.run)(reach, context).await
+}
+
+/// Removes scratch files that a process left behind which died while it ran this call.
+pub fn recover(call: &Prepared, context: &Context) {
+    let Ok(workspace) = context.workspace() else { return };
+    for need in &call.needs {
+        match need {
+            Need::File { op, target } if op.axis() == FileAxis::Write => workspace.recover(target),
+            Need::File { .. } => {}
+        }
+    }
 }
 
 /// Tools by name.
@@ -187,26 +208,45 @@ impl<T: Tool> ErasedTool for Erased<T> {
             )
             .hint(format!("call it as {}", signature(self)))
         })?;
-        let mut needs = vec![];
+        let mut needs: Vec<Need> = vec![];
         let mut files: Vec<Target> = vec![];
         for wish in T::wishes(&args) {
-            match wish {
-                Wish::File { op, path } => {
-                    let workspace = context.workspace().map_err(ToolError::into_call_error)?;
-                    let target = workspace.resolve(&path).map_err(|error| {
-                        CallError::new(ErrorKind::InvalidArgs, error.to_string())
-                            .hint("give a path relative to the workspace")
-                    })?;
-                    files.push(target.clone());
-                    needs.push(Need::File { op, target });
-                }
+            let (op, target) = resolved(wish, context)?;
+            files.push(target.clone());
+            let need = Need::File { op, target };
+            if !needs.contains(&need) {
+                needs.push(need);
             }
         }
         let tool = Arc::clone(&self.0);
-        let touched = Touched::new(files);
-        let run: Run = Box::new(|context| Box::pin(async move { tool.run(args, touched, context).await }));
-        Ok(Prepared { spec: T::SPEC, needs, run })
+        let args = Arc::new(args);
+        let (shown_args, shown_files) = (Arc::clone(&args), files.clone());
+        let preview: Preview = Box::new(move |context| {
+            let workspace = context.workspace().ok()?;
+            T::preview(&shown_args, &shown_files, &workspace)
+        });
+        let run: Run = Box::new(|reach, context| {
+            let args = Arc::into_inner(args);
+            Box::pin(async move {
+                let args = args.ok_or_else(|| ToolError::Defect("a preview is still being made".to_owned()))?;
+                tool.run(args, Touched::new(files, reach), context).await
+            })
+        });
+        Ok(Prepared { spec: T::SPEC, needs, preview, run })
     }
+}
+
+/// The real place that a wish names.
+fn resolved(wish: Wish, context: &Context) -> Result<(FileOp, Target), CallError> {
+    let workspace = context.workspace().map_err(ToolError::into_call_error)?;
+    let (op, resolved) = match wish {
+        Wish::File { op, path } => (op, workspace.resolve(&path, op.axis())),
+        Wish::Entry { op, path } => (op, workspace.resolve_entry(&path, op.axis())),
+    };
+    let target = resolved.map_err(|error| {
+        CallError::new(ErrorKind::InvalidArgs, error.to_string()).hint("give a path relative to the workspace")
+    })?;
+    Ok((op, target))
 }
 
 fn signature(tool: &(impl ErasedTool + ?Sized)) -> String {
@@ -218,7 +258,8 @@ fn signature(tool: &(impl ErasedTool + ?Sized)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::Workspace;
+    use reyn_core::permission::Zones;
+    use reyn_workspace::Workspace;
 
     fn prepare(name: &str, args: &str, context: &Context) -> CallError {
         let call = ToolCall { id: "1".into(), name: name.into(), args: Args::parse(args, false) };
@@ -228,7 +269,7 @@ mod tests {
     #[test]
     fn arguments_that_do_not_fit_say_where_and_how_to_call_it() {
         let dir = tempfile::tempdir().unwrap();
-        let context = Context::new(Workspace::open(dir.path(), None).unwrap());
+        let context = Context::new(Workspace::open(Zones::new(dir.path().canonicalize().unwrap(), vec![]), None).unwrap());
         for (args, says) in [
             ("{}", "missing field `path`"),
             (r#"{"path": 5}"#, "at `path`: invalid type: integer `5`, expected a string"),

@@ -30,6 +30,9 @@ fn clean(schema: &mut Value) {
             object.insert("type".to_owned(), only);
         }
     }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         properties.values_mut().for_each(clean);
     }
@@ -49,6 +52,7 @@ mod tests {
             "title": "Args", "description": "doc of the type", "type": "object", "additionalProperties": false,
             "properties": {
                 "n": {"description": "Count.", "type": ["integer", "null"], "format": "uint64", "minimum": 0, "default": null},
+                "mode": {"type": ["string", "null"], "enum": ["a", "b", null]},
                 "title": {"type": "array", "items": {"type": "string", "title": "x"}},
             },
             "required": ["title"],
@@ -59,6 +63,7 @@ mod tests {
                 "type": "object",
                 "properties": {
                     "n": {"description": "Count.", "type": "integer"},
+                    "mode": {"type": "string", "enum": ["a", "b"]},
                     "title": {"type": "array", "items": {"type": "string"}},
                 },
                 "required": ["title"],

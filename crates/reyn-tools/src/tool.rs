@@ -3,22 +3,28 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use reyn_core::gate::Reach;
 use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use reyn_workspace::{FileError, Workspace};
 use tokio_util::sync::CancellationToken;
-
-use crate::workspace::Workspace;
 
 /// Something the agent can do.
 pub trait Tool: Send + Sync + 'static {
     /// Arguments; the fields' docs become the schema that the model reads.
-    type Args: DeserializeOwned + JsonSchema + Send + 'static;
+    type Args: DeserializeOwned + JsonSchema + Send + Sync + 'static;
     /// Fixed facts.
     const SPEC: ToolSpec;
     /// What a call touches. Pure; resolved and judged before [`Tool::run`].
     fn wishes(args: &Self::Args) -> Vec<Wish>;
+    /// What a call would change, as a unified diff for the person who is asked. Changes nothing, and shows
+    /// nothing to the model. `targets` are the wishes, resolved.
+    #[must_use]
+    fn preview(_args: &Self::Args, _targets: &[Target], _workspace: &Workspace) -> Option<String> {
+        None
+    }
     /// Does it. Runs only after the gate permitted everything in `touched`.
     fn run(
         &self,
@@ -31,8 +37,15 @@ pub trait Tool: Send + Sync + 'static {
 /// What a call says it touches, before it is resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wish {
-    /// A file or folder.
+    /// A file or folder; when the path is a link, where it leads.
     File {
+        /// What is done to it.
+        op: FileOp,
+        /// As the model wrote it.
+        path: String,
+    },
+    /// A name in a folder; when it is a link, the link itself.
+    Entry {
         /// What is done to it.
         op: FileOp,
         /// As the model wrote it.
@@ -42,14 +55,21 @@ pub enum Wish {
 
 /// What the gate judged and permitted, in the order of the wishes. A tool uses these paths and never the
 /// ones in its arguments, so that what is touched is what was judged.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone)]
 pub struct Touched {
     files: Vec<Target>,
+    reach: Reach,
 }
 
 impl Touched {
-    pub(crate) const fn new(files: Vec<Target>) -> Self {
-        Self { files }
+    pub(crate) const fn new(files: Vec<Target>, reach: Reach) -> Self {
+        Self { files, reach }
+    }
+
+    /// Whether this may be done to a file that no wish named, without asking: one that a search found.
+    #[must_use]
+    pub fn admits(&self, op: FileOp, target: &Target) -> bool {
+        self.reach.admits(op, target)
     }
 
     /// The file of the `at`-th wish. Asking for one that was not wished for is a defect of the tool.
@@ -151,5 +171,24 @@ impl ToolError {
             Self::Cancelled => CallError::new(ErrorKind::Cancelled, message),
             Self::MissingService(_) | Self::Defect(_) => CallError::new(ErrorKind::Exception, message),
         }
+    }
+}
+
+impl From<FileError> for ToolError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Failed { message, hint, suggestions } => Self::Failed { message, hint, suggestions },
+            FileError::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// Runs file work on a thread of its own, so that a file system that hangs does not hang the turn.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FileError> + Send + 'static,
+) -> Result<T, ToolError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result.map_err(ToolError::from),
+        Err(error) => Err(ToolError::Defect(format!("the tool's code failed: {error}"))),
     }
 }

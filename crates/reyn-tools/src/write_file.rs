@@ -2,23 +2,27 @@
 
 use std::sync::Arc;
 
-use reyn_core::permission::FileOp;
+use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_workspace::{Before, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tool::{Context, Tool, ToolError, Touched, Wish};
-use crate::workspace::blocking;
+use crate::text_encoding;
+use crate::tool::{Context, Tool, ToolError, Touched, Wish, blocking};
 
 pub(crate) struct WriteFile;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// File to create or replace; missing folders are made.
+    /// File to create or replace.
     path: String,
     /// The whole new text.
     content: String,
+    /// UTF-8 when left out. Rarely wanted, so the schema does not spend words on it.
+    #[schemars(skip)]
+    encoding: Option<String>,
 }
 
 impl Tool for WriteFile {
@@ -41,11 +45,32 @@ impl Tool for WriteFile {
         vec![Wish::File { op: FileOp::Write, path: args.path.clone() }]
     }
 
+    fn preview(args: &Args, targets: &[Target], workspace: &Workspace) -> Option<String> {
+        let encoding = text_encoding::named(args.encoding.as_deref()).ok()?;
+        let diff = workspace.preview_write(targets.first()?, &args.content, encoding)?;
+        Some(diff.text)
+    }
+
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         let workspace = context.workspace()?;
+        let encoding = text_encoding::named(args.encoding.as_deref())?;
         let written =
-            blocking(move || workspace.write_whole(touched.file(0), args.content.as_bytes())).await?;
-        let done = if written.is_new { "created" } else { "replaced" };
-        Ok(Output::default().with("path", args.path).with("done", done).with("bytes", written.bytes))
+            blocking(move || workspace.write_whole(touched.file(0), &args.content, encoding)).await?;
+        let done = if written.before == Before::Nothing { "created" } else { "replaced" };
+        let mut output =
+            Output::default().with("path", args.path).with("done", done).with("bytes", written.bytes);
+        output.diff = written.diff.text;
+        if let Before::File { other_encoding, had_crlf, other_names } = written.before {
+            if let Some(before) = other_encoding {
+                output = output.with("encoding_before", before.name());
+            }
+            if had_crlf {
+                output = output.with("line_ends_before", "crlf");
+            }
+            if other_names > 0 {
+                output = output.with("hard_links_with_old_content", other_names);
+            }
+        }
+        Ok(output)
     }
 }

@@ -83,7 +83,8 @@ fn an_unknown_permission_is_told_with_those_that_exist() {
 fn an_excluded_tool_is_not_offered() {
     let server = FakeServer::script([says("ok")]);
     let _ = Place::with(&server).run(["ask", "go", "--exclude-tools", "read_file"]).exits(0);
-    assert_eq!(offered(&server), ["list_directory", "write_file"]);
+    let names = offered(&server);
+    assert!(!names.contains(&"read_file".to_owned()) && names.contains(&"write_file".to_owned()), "{names:?}");
 }
 
 #[test]

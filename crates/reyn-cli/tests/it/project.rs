@@ -138,7 +138,11 @@ fn every_value_is_shown_with_where_it_comes_from() {
 #[test]
 fn tools_are_listed_with_a_line_each() {
     expect![[r#"
-        list_directory  List the names in a folder. Folders end with `/`, links with `@`.
+        delete_file     Delete a file.
+        edit_file       Replace a part of a file.
+        glob_files      Find files by a pattern of their paths.
+        grep_files      Search the contents of files.
+        list_directory  List the names in a folder. Folders end with `/`.
         read_file       Read a text file.
         write_file      Create a file, or replace it whole.
     "#]]
@@ -160,7 +164,7 @@ fn one_tool_is_shown_with_its_parameters() {
           Create a file, or replace it whole.
 
           path (string, required)
-            File to create or replace; missing folders are made.
+            File to create or replace.
 
           content (string, required)
             The whole new text.

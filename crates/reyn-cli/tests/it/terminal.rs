@@ -94,6 +94,8 @@ fn a_person_is_asked_before_a_write_and_sees_why() {
 
         write_file wants to write notes.md
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
+            @@ -0,0 +1 @@
+            +new
           [y] this run  [j] always this path  [r] always below ./  [N] no: y
           done created, bytes 4
         done
@@ -129,6 +131,8 @@ fn an_empty_line_is_a_no() {
 
         write_file wants to write notes.md
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
+            @@ -0,0 +1 @@
+            +new
           [y] this run  [j] always this path  [r] always below ./  [N] no: 
           permission_denied: the person said no: you may not write `notes.md`
         done
@@ -163,6 +167,9 @@ fn a_write_into_a_protected_file_cannot_be_allowed_for_more_than_it() {
 
         write_file wants to write reyn.yaml
           asked because it is one of the runtime's own files, which no grant opens
+            @@ -1 +1 @@
+            -# nothing
+            +new
           [y] this run  [j] always this path  [N] no: n
           permission_denied: the person said no: you may not write `reyn.yaml`
         done

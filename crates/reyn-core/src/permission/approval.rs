@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::text::unshown;
+
 use super::zones::is_at_or_below;
 use super::{FileAxis, Zones};
 
@@ -63,7 +65,7 @@ impl Approval {
         let path = match path {
             "" => return None,
             "." => zones.root().to_owned(),
-            path => zones.root().join(path),
+            path => zones.root().join(unshown(path).unwrap_or_else(|| path.into())),
         };
         Some(Self { axis, path, scope, is_allowed })
     }
@@ -106,6 +108,8 @@ mod tests {
             ("/etc/hosts", Scope::JustPath, "chat_router/file.write//etc/hosts"),
             ("/", Scope::Recursive, "chat_router/file.write///"),
             ("/", Scope::JustPath, "chat_router/file.write//"),
+            ("/w/two\nlines", Scope::JustPath, "chat_router/file.write/two\\x0alines"),
+            ("/w/two\\x0alines", Scope::JustPath, "chat_router/file.write/two\\x5cx0alines"),
         ] {
             let approval = Approval { axis: FileAxis::Write, path: path.into(), scope, is_allowed: true };
             assert_eq!(approval.key("chat_router", &zones), key);

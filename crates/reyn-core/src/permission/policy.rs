@@ -72,6 +72,15 @@ impl FileOp {
         }
     }
 
+    /// Whether it covers what is found below the folder it names, not that one path.
+    #[must_use]
+    pub const fn is_search(self) -> bool {
+        match self {
+            Self::Glob | Self::Grep => true,
+            Self::Read | Self::Write | Self::Edit | Self::Delete | Self::RegenerateIndex => false,
+        }
+    }
+
     /// What it does, as in "wants to … `path`".
     #[must_use]
     pub const fn verb(self) -> &'static str {
@@ -235,20 +244,20 @@ pub fn file_verdict(
     approvals: &Approvals,
 ) -> Verdict {
     let (axis, path) = (op.axis(), target.path.as_path());
-    if zones.is_sealed(path) {
+    if target.is(|path| zones.is_sealed(path)) {
         return Verdict::Deny(sealed(op, target));
     }
     let rule = policy.rule(op);
     if let Some((Rule::Deny, key)) = rule {
         return Verdict::Deny(denied_by_config(op, target, key));
     }
-    let is_protected = axis == FileAxis::Write && zones.is_protected(path);
+    let is_protected = axis == FileAxis::Write && target.is(|path| zones.is_protected(path));
     let answer = match approvals.answer(axis, path) {
         // A yes to a protected file must be about this very file; a no may be about its folder.
         Some(true) if is_protected => approvals.exact_answer(axis, path),
         answer => answer,
     };
-    if !is_protected && (is_granted(rule, axis, path, zones) || grants.covers(axis, path, zones)) {
+    if !is_protected && (is_granted(rule, axis, target, zones) || grants.covers(axis, path, zones)) {
         return Verdict::Allow;
     }
     match answer {
@@ -258,12 +267,13 @@ pub fn file_verdict(
     }
 }
 
-fn is_granted(rule: Option<(&Rule, &str)>, axis: FileAxis, path: &Path, zones: &Zones) -> bool {
+fn is_granted(rule: Option<(&Rule, &str)>, axis: FileAxis, target: &Target, zones: &Zones) -> bool {
+    let path = target.path.as_path();
     match (rule, axis) {
         (Some((Rule::Allow, _)), _) => true,
         (Some((Rule::Ask | Rule::Deny, _)), _) => false,
         (Some((Rule::Only(places), _)), _) => places.iter().any(|place| place.covers(path)),
-        (None, FileAxis::Read) => zones.is_inside(path) && !zones.holds_credentials(path),
+        (None, FileAxis::Read) => zones.is_inside(path) && !target.is(|path| zones.holds_credentials(path)),
         (None, FileAxis::Write) => zones.is_default_write(path),
     }
 }
@@ -276,10 +286,12 @@ fn ask_reason(
     is_protected: bool,
 ) -> AskReason {
     if is_protected {
-        return AskReason {
-            rule: "it is one of the runtime's own files, which no grant opens".to_owned(),
-            allowed_by: None,
+        let what = match &target.same_as {
+            Some(other) => format!("it is another name of `{}`, one", zones.display(other)),
+            None => "it is one".to_owned(),
         };
+        let rule = format!("{what} of the runtime's own files, which no grant opens");
+        return AskReason { rule, allowed_by: None };
     }
     let key = axis.key();
     let text = match rule {
@@ -362,7 +374,7 @@ mod tests {
         fn verdict(&self, op: FileOp, path: &str) -> &'static str {
             let zones = Zones::new("/w".into(), vec!["/home/u/.reyn/secrets.env".into()]);
             let policy = FilePolicy { write: self.rule.clone(), ..FilePolicy::default() };
-            let target = Target { asked: path.into(), path: path.into() };
+            let target = Target { asked: path.into(), path: path.into(), same_as: None };
             let (grants, approvals) = (Grants(self.grants.clone()), Approvals(self.approvals.clone()));
             match file_verdict(op, &target, &zones, &policy, &grants, &approvals) {
                 Verdict::Allow => "allow",
@@ -411,6 +423,44 @@ mod tests {
     }
 
     #[test]
+    fn another_name_of_a_guarded_file_is_judged_as_that_file() {
+        let zones = Zones::new("/w".into(), vec!["/h/.reyn/secrets.env".into()])
+            .with_credentials_of(Path::new("/h"));
+        let policy = FilePolicy { read: Some(Rule::Allow), ..FilePolicy::default() };
+        let grants = Grants(vec![Grant { axis: FileAxis::Write, path: None }]);
+        let verdict = |op, same_as: Option<&str>, policy: &FilePolicy| {
+            let target = Target {
+                asked: "notes".into(),
+                path: "/w/notes".into(),
+                same_as: same_as.map(PathBuf::from),
+            };
+            file_verdict(op, &target, &zones, policy, &grants, &Approvals::default())
+        };
+        for (op, same_as, is_allowed) in [
+            (FileOp::Read, None, true),
+            (FileOp::Read, Some("/h/.reyn/secrets.env"), false),
+            (FileOp::Grep, Some("/h/.reyn/secrets.env"), false),
+            (FileOp::Read, Some("/w/reyn.yaml"), true),
+            (FileOp::Edit, None, true),
+            (FileOp::Write, Some("/w/reyn.yaml"), false),
+            (FileOp::Edit, Some("/w/.reyn/approvals.yaml"), false),
+            (FileOp::Delete, Some("/w/.reyn/state/log"), false),
+        ] {
+            let said = verdict(op, same_as, &policy);
+            assert_eq!(said == Verdict::Allow, is_allowed, "{op:?} {same_as:?}");
+        }
+        let unset = FilePolicy::default();
+        assert!(matches!(verdict(FileOp::Read, Some("/h/.ssh/id"), &unset), Verdict::Ask(_)));
+        let Verdict::Ask(reason) = verdict(FileOp::Write, Some("/w/reyn.yaml"), &policy) else {
+            panic!("a protected file is asked for")
+        };
+        assert_eq!(
+            reason.rule,
+            "it is another name of `reyn.yaml`, one of the runtime's own files, which no grant opens"
+        );
+    }
+
+    #[test]
     fn deny_in_the_configuration_beats_every_yes() {
         let case = Case {
             rule: Some(Rule::Deny),
@@ -456,7 +506,7 @@ mod tests {
     fn a_list_that_lacks_a_place_is_told_to_be_added_to() {
         let zones = Zones::new("/w".into(), vec![]);
         let policy = FilePolicy { edit: Some(Rule::Only(vec![])), ..FilePolicy::default() };
-        let target = Target { asked: "a".into(), path: "/w/a".into() };
+        let target = Target { asked: "a".into(), path: "/w/a".into(), same_as: None };
         let verdict =
             file_verdict(FileOp::Edit, &target, &zones, &policy, &Grants::default(), &Approvals::default());
         let Verdict::Ask(reason) = verdict else { panic!("{verdict:?}") };
@@ -468,7 +518,7 @@ mod tests {
         let zones = Zones::new("/w".into(), vec![]);
         let policy =
             FilePolicy { write: Some(Rule::Allow), delete: Some(Rule::Deny), ..FilePolicy::default() };
-        let target = Target { asked: "a".into(), path: "/w/a".into() };
+        let target = Target { asked: "a".into(), path: "/w/a".into(), same_as: None };
         let verdict =
             |op| file_verdict(op, &target, &zones, &policy, &Grants::default(), &Approvals::default());
         assert_eq!(verdict(FileOp::Write), Verdict::Allow);
@@ -480,7 +530,7 @@ mod tests {
     #[test]
     fn keys_and_tokens_in_the_workspace_take_a_word_or_a_rule() {
         let zones = Zones::new("/home/u".into(), vec![]).with_credentials_of(Path::new("/home/u"));
-        let target = Target { asked: ".ssh/id".into(), path: "/home/u/.ssh/id".into() };
+        let target = Target { asked: ".ssh/id".into(), path: "/home/u/.ssh/id".into(), same_as: None };
         let verdict = |read: Option<Rule>, grants: Vec<Grant>| {
             let policy = FilePolicy { read, ..FilePolicy::default() };
             file_verdict(FileOp::Read, &target, &zones, &policy, &Grants(grants), &Approvals::default())
@@ -499,10 +549,10 @@ mod tests {
             (FileOp::Write, "/tmp/x", "`--allow file.write:/tmp/x`"),
             (FileOp::Write, "/w/out.md", "permissions.file.write: [\".reyn\", \"out.md\"]"),
             (FileOp::Read, "/etc/hosts", "permissions.file.read: [\".\", \"/etc/hosts\"]"),
-            (FileOp::Read, "/a\"]\nb: [\"", r#"[".", "/a\"]\nb: [\""]"#),
+            (FileOp::Read, "/a\"]\nb: [\"", r#"[".", "/a\"]\\x0ab: [\""]"#),
             (FileOp::Read, "/a; it's", r"`--allow 'file.read:/a; it'\''s'`"),
         ] {
-            let target = Target { asked: path.into(), path: path.into() };
+            let target = Target { asked: path.into(), path: path.into(), same_as: None };
             let verdict = file_verdict(
                 op,
                 &target,

@@ -2,13 +2,25 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::FileAxis;
+use crate::text::shown_path;
+
 /// A file or folder that a call names, after resolution.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Target {
     /// As the call wrote it.
     pub asked: String,
-    /// Absolute, without links, `.` or `..`.
+    /// Absolute, without links, `.` or `..`, in the letters that the file system keeps.
     pub path: PathBuf,
+    /// The guarded file that this is another name of: a hard link to it.
+    pub same_as: Option<PathBuf>,
+}
+
+impl Target {
+    /// Whether `test` holds for the place, or for the guarded file that it is another name of.
+    pub(super) fn is(&self, test: impl Fn(&Path) -> bool) -> bool {
+        test(&self.path) || self.same_as.as_deref().is_some_and(test)
+    }
 }
 
 /// The workspace and what is special in it.
@@ -152,7 +164,39 @@ impl Zones {
     /// Whether no tool may touch `path`, not even to read.
     #[must_use]
     pub fn is_sealed(&self, path: &Path) -> bool {
-        self.sealed.iter().any(|sealed| folded(sealed) == folded(path))
+        is_process_memory(path)
+            || (!self.sealed.is_empty() && {
+                let path = folded(path);
+                self.sealed.iter().any(|sealed| folded(sealed) == path)
+            })
+    }
+
+    /// Whether reading `path` takes more than the default.
+    #[must_use]
+    pub fn is_guarded_from_reading(&self, path: &Path) -> bool {
+        self.is_sealed(path) || self.holds_credentials(path)
+    }
+
+    /// Files and folders below which everything guarded lies. For reading, what is sealed and where keys
+    /// and tokens are; for writing, what is protected too. They need not exist.
+    #[must_use]
+    pub fn guarded_places(&self, axis: FileAxis) -> Vec<PathBuf> {
+        let mut places: Vec<PathBuf> = self.sealed.iter().chain(&self.credentials).cloned().collect();
+        if axis == FileAxis::Write {
+            let fixed = |pattern: &str| {
+                let end = pattern.find("/*").unwrap_or(pattern.len());
+                self.root.join(pattern[..end].trim_end_matches('/'))
+            };
+            places.extend(PROTECTED.iter().map(|pattern| fixed(pattern)));
+            places.extend(self.home_state.iter().chain(&self.real_places).cloned());
+        }
+        places
+    }
+
+    /// Whether `path` is guarded on this axis: sealed, a place of keys and tokens, or protected.
+    #[must_use]
+    pub fn is_guarded(&self, axis: FileAxis, path: &Path) -> bool {
+        self.is_guarded_from_reading(path) || (axis == FileAxis::Write && self.is_protected(path))
     }
 
     /// How `path` is written for people: relative to the workspace when it is inside.
@@ -160,8 +204,8 @@ impl Zones {
     pub fn display(&self, path: &Path) -> String {
         match path.strip_prefix(&self.root) {
             Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
-            Ok(inside) => inside.display().to_string(),
-            Err(_) => path.display().to_string(),
+            Ok(inside) => shown_path(inside),
+            Err(_) => shown_path(path),
         }
     }
 }
@@ -178,6 +222,14 @@ pub(super) fn is_at_or_below(path: &Path, folder: &Path) -> bool {
 /// comes first: it takes apart letters such as `ſ` and `ﬁ`, which those file systems take for `s` and `fi`.
 fn folded(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_uppercase().to_lowercase())
+}
+
+/// What the kernel shows of a process' memory and environment, where keys are. No grant of a folder is
+/// meant to cover that.
+fn is_process_memory(path: &Path) -> bool {
+    let Ok(inside) = path.strip_prefix("/proc") else { return false };
+    let secret = ["environ", "mem", "kcore"];
+    inside.file_name().is_some_and(|name| secret.iter().any(|secret| name == *secret))
 }
 
 /// A folder pattern matches the folder itself too: it must not be replaced by something else.
@@ -302,6 +354,46 @@ mod tests {
         let zones = Zones::new("/w".into(), vec!["/home/u/.reyn/secrets.env".into()]);
         assert!(zones.is_sealed(Path::new("/home/u/.reyn/SECRETS.env")));
         assert!(!zones.is_sealed(Path::new("/home/u/.reyn/secrets.env.example")));
+    }
+
+    #[test]
+    fn the_environment_and_memory_of_processes_are_sealed() {
+        let zones = Zones::new("/w".into(), vec![]);
+        for (path, sealed) in [
+            ("/proc/1/environ", true),
+            ("/proc/self/task/7/environ", true),
+            ("/proc/12/mem", true),
+            ("/proc/kcore", true),
+            ("/proc/cpuinfo", false),
+            ("/proc/12/status", false),
+            ("/w/proc/environ", false),
+        ] {
+            assert_eq!(zones.is_sealed(Path::new(path)), sealed, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_guarded_places_of_an_axis_are_all_that_is_guarded_on_it() {
+        let zones = Zones::new("/w".into(), vec!["/h/.reyn/secrets.env".into()])
+            .with_home_state("/h/.reyn".into())
+            .with_credentials_of(Path::new("/h"));
+        let read = zones.guarded_places(FileAxis::Read);
+        let write = zones.guarded_places(FileAxis::Write);
+        for (path, on_read, on_write) in [
+            ("/h/.reyn/secrets.env", true, true),
+            ("/h/.ssh", true, true),
+            ("/w/reyn.yaml", false, true),
+            ("/w/.reyn/state", false, true),
+            ("/w/.reyn/agents", false, true),
+            ("/h/.reyn", false, true),
+            ("/w/src", false, false),
+        ] {
+            let path = PathBuf::from(path);
+            assert_eq!((read.contains(&path), write.contains(&path)), (on_read, on_write), "{path:?}");
+        }
+        assert!(zones.is_guarded(FileAxis::Write, Path::new("/w/.reyn/agents/a/state/x")));
+        assert!(!zones.is_guarded(FileAxis::Write, Path::new("/w/.reyn/agents/a/profile.yaml")));
+        assert!(!zones.is_guarded(FileAxis::Read, Path::new("/w/reyn.yaml")));
     }
 
     #[test]

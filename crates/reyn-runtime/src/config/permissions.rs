@@ -6,7 +6,7 @@ use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, PathRule, Rule,
 use reyn_core::settings::{
     Decision, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace,
 };
-use reyn_core::text::{alternatives, nearest};
+use reyn_core::text::{alternatives, nearest, unshown};
 use thiserror::Error;
 
 use super::files::{real_path, said};
@@ -71,6 +71,12 @@ impl Places<'_> {
             Some(_) => {
                 return Err("`~` stands only for your own home folder; write the whole path".to_owned());
             }
+        };
+        // A refusal shows a path with the bytes that are no text escaped, to be copied from there.
+        let unescaped = unshown(text).map(|path| self.base.join(path));
+        let path = match unescaped {
+            Some(other) if !path.exists() && other.exists() => other,
+            Some(_) | None => path,
         };
         real_path(&path).map_err(|error| format!("cannot resolve `{text}`: {}", said(&error)))
     }

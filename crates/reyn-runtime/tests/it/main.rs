@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crash;
+mod files;
 mod permission;
 mod stage;
 mod turn;

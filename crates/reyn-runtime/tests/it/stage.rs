@@ -20,8 +20,8 @@ use reyn_core::turn::TurnLimits;
 use reyn_runtime::gate::{Answer, Person, Question};
 use reyn_runtime::{Session, SessionOptions, TurnReport};
 use reyn_testkit::{Scripted, ScriptedModel, transcript};
-use reyn_tools::workspace::Workspace;
 use reyn_tools::{Context, Registry};
+use reyn_workspace::Workspace;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Stage {
     _dir: TempDir,
     pub root: PathBuf,
+    pub sealed: Vec<PathBuf>,
     pub policy: FilePolicy,
     pub grants: Grants,
     pub narrowings: Vec<Narrowing>,
@@ -50,6 +51,7 @@ impl Stage {
         Self {
             _dir: dir,
             root,
+            sealed: vec![],
             policy: FilePolicy::default(),
             grants: Grants::default(),
             narrowings: vec![],
@@ -63,9 +65,13 @@ impl Stage {
         }
     }
 
+    pub(crate) fn zones(&self) -> Zones {
+        Zones::new(self.root.clone(), self.sealed.clone())
+    }
+
     fn authority(&self) -> Effective {
         let agent = AgentLayer {
-            zones: Zones::new(self.root.clone(), vec![]),
+            zones: self.zones(),
             files: self.policy.clone(),
             grants: self.grants.clone(),
             ..AgentLayer::default()
@@ -86,7 +92,7 @@ impl Stage {
             state: self.root.join(".reyn"),
             model: model.clone(),
             registry: Arc::clone(&self.registry),
-            context: Arc::new(Context::new(Workspace::open(&self.root, None).unwrap())),
+            context: Arc::new(Context::new(Workspace::open(self.zones(), None).unwrap())),
             authority: self.authority(),
             person,
             environment: Environment::default(),

@@ -2,5 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests stand outside of test functions here")]
 
+mod killed;
 mod server;
 mod transcript;

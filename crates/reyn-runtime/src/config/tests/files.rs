@@ -168,6 +168,9 @@ fn allow_takes_a_key_and_perhaps_a_path() {
     assert_eq!(parse("file.write"), grant(FileAxis::Write, None));
     assert_eq!(parse("file.read:/etc"), grant(FileAxis::Read, Some("/etc")));
     assert_eq!(parse("file.write:out/../a:b"), grant(FileAxis::Write, Some("a:b")));
+    fs::write(base.join("two\nlines"), "").unwrap();
+    assert_eq!(parse("file.write:two\\x0alines"), grant(FileAxis::Write, Some("two\nlines")));
+    assert_eq!(parse("file.write:new\\x0alines"), grant(FileAxis::Write, Some("new\\x0alines")));
     let errors: Vec<String> =
         ["file.wirte", "write_file", "zzz", "file.write:", "file.read:~/x", "file.read:~root/x"]
             .map(|value| parse(value).unwrap_err().to_string())

@@ -1,0 +1,138 @@
+//! `glob_files`: files by the pattern of their paths.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use reyn_core::limits::RESULT_BYTES_MAX;
+use reyn_core::permission::FileOp;
+use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_search::GlobRequest;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::found::{shown, with_rest};
+use crate::tool::{Context, Tool, ToolError, Touched, Wish, blocking};
+
+pub(crate) struct GlobFiles;
+
+/// Paths given when the call does not say how many.
+const DEFAULT_MAX_RESULTS: u32 = 200;
+/// Paths given at most.
+const MAX_RESULTS_MAX: u32 = 5_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// E.g. `src/**/*.rs`.
+    pattern: String,
+    /// Folder; default `.`.
+    path: Option<String>,
+    /// Default 200.
+    max_results: Option<u32>,
+    /// Results to skip.
+    offset: Option<u32>,
+    /// Gives absolute paths. Rarely wanted, so the schema does not spend words on it.
+    #[schemars(skip)]
+    absolute: Option<bool>,
+    /// Finds hidden and ignored files too. A result names it where it passed over some, so the schema does
+    /// not.
+    #[schemars(skip)]
+    include_ignored: Option<bool>,
+}
+
+impl Tool for GlobFiles {
+    type Args = Args;
+
+    const SPEC: ToolSpec = ToolSpec {
+        name: "glob_files",
+        summary: "Find files by a pattern of their paths.",
+        details: "",
+        example: r#"{"pattern": "**/*.md"}"#,
+        category: Category::File,
+        effect: Effect::Reads,
+        surfaces: Surfaces::Both,
+        dispatch: Dispatch::Sync,
+        returns_external: false,
+        enums: &[],
+    };
+
+    fn wishes(args: &Args) -> Vec<Wish> {
+        let (path, _) = split(args.path.as_deref(), &args.pattern);
+        vec![Wish::File { op: FileOp::Glob, path }]
+    }
+
+    async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
+        let workspace = context.workspace()?;
+        let (_, pattern) = split(args.path.as_deref(), &args.pattern);
+        let offset = args.offset.unwrap_or(0) as usize;
+        let max_results = args.max_results.unwrap_or(DEFAULT_MAX_RESULTS).min(MAX_RESULTS_MAX) as usize;
+        let request = GlobRequest {
+            pattern,
+            include_ignored: args.include_ignored.unwrap_or(false),
+            offset,
+            max_results,
+        };
+        let base = workspace.search_base(touched.file(0));
+        let found = blocking(move || {
+            let judge = |target: &_| touched.admits(FileOp::Glob, target);
+            workspace.glob(touched.file(0), &request, &judge, &context.cancel)
+        })
+        .await?;
+        let mut paths = String::new();
+        let mut count = 0;
+        for path in &found.paths {
+            let path = shown(&base, path, args.absolute.unwrap_or(false));
+            if paths.len() + path.len() + 1 > RESULT_BYTES_MAX {
+                break;
+            }
+            let _ = writeln!(paths, "{path}");
+            count += 1;
+        }
+        let has_more = found.has_more || count < found.paths.len();
+        let output = Output::text("matches", paths).with("pattern", args.pattern).with("count", count);
+        Ok(with_rest(output, &found.skipped, has_more.then_some(offset + count), found.partial))
+    }
+}
+
+/// The folder that a call searches, and the pattern below it. A pattern that leaves the folder, or begins
+/// at the root or at home, brings its own.
+fn split(path: Option<&str>, pattern: &str) -> (String, String) {
+    let pattern = pattern.trim_start_matches("./");
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let literal = parts[..parts.len() - 1].iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
+    let leaves = parts[..literal].contains(&"..") || pattern.starts_with('/') || parts[0] == "~";
+    if !leaves {
+        return (path.unwrap_or(".").to_owned(), pattern.to_owned());
+    }
+    let (folder, rest) = (parts[..literal].join("/"), parts[literal..].join("/"));
+    let is_own = pattern.starts_with('/') || parts[0] == "~";
+    let folder = match path {
+        Some(path) if !is_own => format!("{path}/{folder}"),
+        Some(_) | None if folder.is_empty() => "/".to_owned(),
+        Some(_) | None => folder,
+    };
+    (folder, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_leads_elsewhere_brings_its_own_folder() {
+        for (path, pattern, folder, rest) in [
+            (None, "**/*.rs", ".", "**/*.rs"),
+            (None, "./src/*.rs", ".", "src/*.rs"),
+            (Some("src"), "*.rs", "src", "*.rs"),
+            (None, "../other/*.rs", "../other", "*.rs"),
+            (Some("src"), "../other/*.rs", "src/../other", "*.rs"),
+            (None, "/etc/*.conf", "/etc", "*.conf"),
+            (Some("src"), "/etc/hosts", "/etc", "hosts"),
+            (None, "/*.txt", "/", "*.txt"),
+            (None, "~/notes/**/*.md", "~/notes", "**/*.md"),
+            (None, "a/{b,c}/../d", ".", "a/{b,c}/../d"),
+        ] {
+            assert_eq!(split(path, pattern), (folder.into(), rest.into()), "{path:?} {pattern}");
+        }
+    }
+}

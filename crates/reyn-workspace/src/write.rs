@@ -1,0 +1,249 @@
+//! Writing a file whole.
+
+use std::fs::File;
+use std::io::Read as _;
+
+use reyn_core::permission::{FileAxis, Target};
+use reyn_text::diff::{self, Diff};
+use reyn_text::encoding::{Encoding, detect};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::error::FileError;
+use crate::open::words;
+use crate::replace::{Old, ReplaceError, put};
+use crate::Workspace;
+
+/// Largest old file that is compared with the new one, in bytes.
+const COMPARED_BYTES_MAX: u64 = 8 << 20;
+
+/// What a write did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Length of the file, in bytes.
+    pub bytes: u64,
+    /// What was there before.
+    pub before: Before,
+    /// What changed, for people.
+    pub diff: Diff,
+}
+
+/// What was in the place of a written file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing.
+    Nothing,
+    /// A file.
+    File {
+        /// Its encoding, when that was another one.
+        other_encoding: Option<Encoding>,
+        /// Whether its lines ended otherwise.
+        had_crlf: bool,
+        /// Other names of it, which still have the old content.
+        other_names: u64,
+    },
+}
+
+impl Workspace {
+    /// Creates or replaces a file, with the folders above it. Keeps mode, owner and access list of a file
+    /// that was there. `encoding` is how the text is written; UTF-8 when it is `None`.
+    ///
+    /// # Errors
+    /// When the place cannot be written or the encoding lacks a character; the old file is then untouched.
+    /// Or when the disk does not confirm the new one, which is said.
+    pub fn write_whole(
+        &self,
+        target: &Target,
+        text: &str,
+        encoding: Option<Encoding>,
+    ) -> Result<Written, FileError> {
+        let asked = &target.asked;
+        let encoded;
+        let content = match encoding {
+            None => text.as_bytes(),
+            Some(encoding) => {
+                encoded = encoding.encode(text).map_err(|lacking| {
+                    let (character, name) = (lacking.0, encoding.name());
+                    FileError::failed(format!("cannot write `{asked}`: `{name}` has no `{character}`"))
+                        .hint("leave that character out, or leave `encoding` out to write UTF-8")
+                })?;
+                encoded.as_slice()
+            }
+        };
+        let (Some(folder), Some(name)) = (target.path.parent(), target.path.file_name()) else {
+            return Err(FileError::failed("cannot write `/`: it is a folder"));
+        };
+        let folder = self.open_or_make(folder).map_err(|errno| self.open_error(target, errno, "write"))?;
+        let fail = |errno| self.open_error(target, errno, "write");
+        // Once more when the file came or went meanwhile.
+        for is_last in [false, true] {
+            let old = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => Some(stat),
+                Err(Errno::NOENT) => None,
+                Err(errno) => return Err(fail(errno)),
+            };
+            let replaced = match &old {
+                None => None,
+                Some(stat) => {
+                    self.check_writable(target, stat, &folder)?;
+                    Some(OldContent::read(&folder, name, stat))
+                }
+            };
+            let put = put(&folder, name, old.as_ref().map(|stat| Old { stat, is_read: false }), content);
+            match put {
+                Err(ReplaceError::System(Errno::EXIST | Errno::NOENT) | ReplaceError::Changed) if !is_last => {}
+                Err(error) => return Err(self.replace_error(target, &error)),
+                Ok(()) => {
+                    let bytes = content.len() as u64;
+                    let diff = match &replaced {
+                        _ if self.hides(target) => hidden_diff(),
+                        None => diff::between(None, Some(content), asked),
+                        Some(OldContent(Some(old))) => diff::between(Some(old), Some(content), asked),
+                        Some(OldContent(None)) => hidden_diff(),
+                    };
+                    let before = old.map_or(Before::Nothing, |stat| before(&stat, replaced, text, encoding));
+                    return Ok(Written { bytes, before, diff });
+                }
+            }
+        }
+        Err(self.replace_error(target, &ReplaceError::Changed))
+    }
+
+    /// What a write would change, for a person; `None` when that cannot be said.
+    #[must_use]
+    pub fn preview_write(&self, target: &Target, text: &str, encoding: Option<Encoding>) -> Option<Diff> {
+        let content = match encoding {
+            None => text.as_bytes().to_vec(),
+            Some(encoding) => encoding.encode(text).ok()?,
+        };
+        match self.old_content(target)? {
+            None => Some(diff::between(None, Some(&content), &target.asked)),
+            Some(_) if self.hides(target) => Some(hidden_diff()),
+            Some(OldContent(old)) => Some(match old {
+                Some(old) => diff::between(Some(&old), Some(&content), &target.asked),
+                None => hidden_diff(),
+            }),
+        }
+    }
+
+    /// What a deletion would take away, for a person; `None` when there is nothing.
+    #[must_use]
+    pub fn preview_delete(&self, target: &Target) -> Option<Diff> {
+        let OldContent(old) = self.old_content(target)??;
+        let old = old.filter(|_| !self.hides(target));
+        Some(old.map_or_else(hidden_diff, |old| diff::between(Some(&old), None, &target.asked)))
+    }
+
+    /// The regular file at a place; `None` inside when nothing is there, outside when something else is.
+    fn old_content(&self, target: &Target) -> Option<Option<OldContent>> {
+        let (folder, name) = self.open_folder_of(&target.path)?;
+        let folder = match folder {
+            Ok(folder) => folder,
+            Err(Errno::NOENT) => return Some(None),
+            Err(_) => return None,
+        };
+        match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Some(None),
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+                Some(Some(OldContent::read(&folder, name, &stat)))
+            }
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    /// Refuses what is no file, what is marked as read-only, and what this user may not write.
+    pub(crate) fn check_writable(
+        &self,
+        target: &Target,
+        stat: &Stat,
+        folder: &std::os::fd::OwnedFd,
+    ) -> Result<(), FileError> {
+        let asked = &target.asked;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Directory => {
+                return Err(FileError::failed(format!("cannot write `{asked}`: it is a folder")));
+            }
+            FileType::Symlink => return Err(self.open_error(target, Errno::LOOP, "write")),
+            FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => {
+                return Err(FileError::failed(format!(
+                    "cannot write `{asked}`: it is a pipe, a socket or a device"
+                )));
+            }
+        }
+        let name = target.path.file_name().unwrap_or_default();
+        let may_write = rustix::fs::accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+        if stat.st_mode & 0o222 == 0 || !may_write {
+            return Err(FileError::failed(format!("cannot write `{asked}`: it is marked as read-only"))
+                .hint("the person can make it writable"));
+        }
+        self.check_twin(target, FileAxis::Write, stat, "write")
+    }
+
+    /// Whether the content of a file is kept out of what a person reads over again: logs and exports.
+    pub(crate) fn hides(&self, target: &Target) -> bool {
+        let is_guarded = |path: &std::path::Path| self.zones.is_guarded_from_reading(path);
+        is_guarded(&target.path) || target.same_as.as_deref().is_some_and(is_guarded)
+    }
+
+    pub(crate) fn replace_error(&self, target: &Target, error: &ReplaceError) -> FileError {
+        let asked = &target.asked;
+        match error {
+            ReplaceError::System(errno) => self.open_error(target, *errno, "write"),
+            ReplaceError::Ownership => FileError::failed(format!(
+                "cannot write `{asked}`: it belongs to another user, and a new file in its place would not"
+            ))
+            .hint("the person changes the owner, or writes it"),
+            ReplaceError::Attributes(what) => {
+                FileError::failed(format!("cannot write `{asked}`: its attributes cannot be kept: {what}"))
+            }
+            ReplaceError::Changed => FileError::failed(format!(
+                "cannot write `{asked}`: something else changed it at the same time"
+            ))
+            .hint("read it again, then repeat the change if it is still right"),
+            ReplaceError::Unconfirmed(errno) => {
+                FileError::failed(format!("`{asked}` is written, but may be lost: {}", words(*errno)))
+            }
+        }
+    }
+}
+
+/// The diff of a change that is not shown: too large, or of a file that holds keys.
+pub(crate) fn hidden_diff() -> Diff {
+    Diff { text: String::new(), added: 0, removed: 0, is_cut: true }
+}
+
+/// The old content; `None` when it is too large, or cannot be read.
+pub(crate) struct OldContent(pub(crate) Option<Vec<u8>>);
+
+impl OldContent {
+    pub(crate) fn read(folder: &std::os::fd::OwnedFd, name: &std::ffi::OsStr, stat: &Stat) -> Self {
+        if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > COMPARED_BYTES_MAX {
+            return Self(None);
+        }
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(file) = rustix::fs::openat(folder, name, flags, Mode::empty()) else { return Self(None) };
+        let mut bytes = vec![];
+        let read = File::from(file).take(COMPARED_BYTES_MAX).read_to_end(&mut bytes);
+        Self(read.is_ok().then_some(bytes))
+    }
+}
+
+fn before(stat: &Stat, old: Option<OldContent>, text: &str, encoding: Option<Encoding>) -> Before {
+    let old = old.and_then(|old| old.0).unwrap_or_default();
+    let was = detect(&old, true, None).ok().map(|detected| detected.encoding);
+    let written = encoding.unwrap_or(Encoding::UTF_8);
+    Before::File {
+        other_encoding: was.filter(|was| *was != written),
+        had_crlf: memchr::memmem::find(&old, b"\r\n").is_some() && !text.contains("\r\n"),
+        other_names: (stat.st_nlink as u64).saturating_sub(1),
+    }
+}
+
+#[cfg(test)]
+#[path = "write_tests.rs"]
+mod tests;
