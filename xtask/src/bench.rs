@@ -19,9 +19,9 @@ const ROUNDS: usize = 50;
 
 /// What one run of a process cost.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Cost {
-    cpu_us: u64,
-    rss_kib: u64,
+pub(crate) struct Cost {
+    pub(crate) cpu_us: u64,
+    pub(crate) rss_kib: u64,
 }
 
 /// `measure PROGRAM ARGS…`: runs it once and prints what it cost as JSON. A process of its own, since the
@@ -79,7 +79,7 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode> {
     let reyn = built_program()?;
     let place = std::env::temp_dir().join(format!("reyn-bench-{}", std::process::id()));
     std::fs::create_dir_all(&place)?;
-    let result = commands(&reyn, &place, runs);
+    let result = commands(&reyn, &place, runs).and_then(|()| crate::bench_files::run(&reyn, &place, runs));
     std::fs::remove_dir_all(&place)?;
     result?;
     println!("binary without the local model: {:.1} MB", size_mb(&reyn)?);
@@ -131,7 +131,8 @@ fn commands(reyn: &Path, place: &Path, runs: usize) -> Result<()> {
     Ok(())
 }
 
-fn middle(values: impl Iterator<Item = u64>) -> u64 {
+/// The median.
+pub(crate) fn middle(values: impl Iterator<Item = u64>) -> u64 {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or(0)

@@ -7,7 +7,9 @@
 )]
 
 mod bench;
+mod bench_files;
 mod check;
+mod fuzz;
 mod setup;
 mod steps;
 mod try_it;
@@ -18,7 +20,8 @@ const USAGE: &str = "\
 cargo xtask try [QUESTION]   set up, build with the local model, and ask it about this folder
 cargo xtask check            set up, then run every check and every test, as CI does
 cargo xtask setup            only the set-up that the other two begin with
-cargo xtask bench            measure speed and memory against the figures of docs/performance.md";
+cargo xtask bench            measure speed and memory against the figures of docs/performance.md
+cargo xtask fuzz [SECONDS]   throw random input at the code that meets bytes of any kind";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
         "try" => try_it::run(rest),
         "check" => check::run(),
         "setup" => setup::run(),
+        "fuzz" => fuzz::run(rest),
         "bench" => bench::run(rest),
         "measure" => bench::measure(rest),
         _ => {

@@ -30,7 +30,7 @@ impl Person for AtTerminal {
                 let line = tokio::task::spawn_blocking(read_line).await.ok().flatten();
                 open_line.0 = line.is_none();
                 drop(open_line);
-                match line.as_deref().map(|line| answer(line, question.may_widen)) {
+                match line.as_deref().map(|line| answer(line, question)) {
                     None => return Answer::No,
                     Some(Some(answer)) => return answer,
                     Some(None) => output::note("please type one of the letters"),
@@ -72,7 +72,10 @@ fn words(question: &Question) -> String {
 }
 
 fn choices(question: &Question) -> String {
-    if question.may_widen {
+    if question.op.is_search() {
+        let folder = output::for_terminal(&question.folder).replace('\n', " ");
+        format!("  [y] this run, below {folder}/  [r] always below {folder}/  [N] no: ")
+    } else if question.may_widen {
         let folder = output::for_terminal(&question.folder).replace('\n', " ");
         format!("  [y] this run  [j] always this path  [r] always below {folder}/  [N] no: ")
     } else {
@@ -81,11 +84,11 @@ fn choices(question: &Question) -> String {
 }
 
 /// Letters are taken in either case, except that no word but a clear yes is a yes.
-fn answer(line: &str, may_widen: bool) -> Option<Answer> {
+fn answer(line: &str, question: &Question) -> Option<Answer> {
     match line.trim() {
         "y" | "Y" | "yes" => Some(Answer::Once),
-        "j" | "J" => Some(Answer::JustPath),
-        "r" | "R" if may_widen => Some(Answer::Recursive),
+        "j" | "J" if !question.op.is_search() => Some(Answer::JustPath),
+        "r" | "R" if question.may_widen => Some(Answer::Recursive),
         "n" | "N" | "no" | "" => Some(Answer::No),
         _ => None,
     }
@@ -94,6 +97,19 @@ fn answer(line: &str, may_widen: bool) -> Option<Answer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use reyn_core::permission::FileOp;
+
+    fn question(op: FileOp, may_widen: bool) -> Question {
+        Question {
+            tool: "a_tool".into(),
+            op,
+            place: "src".into(),
+            rule: "a rule".into(),
+            may_widen,
+            folder: "src".into(),
+            diff: None,
+        }
+    }
 
     #[test]
     fn only_a_clear_yes_is_a_yes() {
@@ -107,8 +123,16 @@ mod tests {
             ("ｙ", None),
         ];
         for (line, expected) in table {
-            assert_eq!(answer(line, true), expected, "{line:?}");
+            assert_eq!(answer(line, &question(FileOp::Write, true)), expected, "{line:?}");
         }
-        assert_eq!(answer("r", false), None);
+        assert_eq!(answer("r", &question(FileOp::Write, false)), None);
+    }
+
+    #[test]
+    fn a_search_is_allowed_below_its_folder_or_not_at_all() {
+        let question = question(FileOp::Grep, true);
+        assert_eq!(choices(&question), "  [y] this run, below src/  [r] always below src/  [N] no: ");
+        assert_eq!(answer("r", &question), Some(Answer::Recursive));
+        assert_eq!(answer("j", &question), None);
     }
 }

@@ -93,7 +93,8 @@ fn output_text<'a>(call: &ToolCall, output: &'a Output) -> Cow<'a, str> {
     let echoed = |key: &str, value: &Value| {
         call.args.as_object().and_then(|args| args.get(key)).is_some_and(|given| given == value)
     };
-    let is_usual = |key: &str, value: &Value| USUAL.iter().any(|usual| (key, value) == (usual.0, &Value::from(usual.1)));
+    let is_usual =
+        |key: &str, value: &Value| USUAL.iter().any(|usual| (key, value) == (usual.0, &Value::from(usual.1)));
     let mut facts = String::new();
     let told = output.fields.iter().filter(|(key, value)| !echoed(key, value) && !is_usual(key, value));
     for (key, value) in told {

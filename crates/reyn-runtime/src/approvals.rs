@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(store.current(&zones).unwrap(), Approvals::default());
         std::fs::write(&path, "chat_router/file.write/other: false\n").unwrap();
         assert_eq!(
-            store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/other")),
+            store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/other"), |_| true),
             Some(false)
         );
     }
@@ -256,15 +256,17 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_no_text_is_remembered_and_not_kept_as_another_one() {
+    fn a_path_that_is_no_text_is_kept_and_is_no_other_path() {
         use std::os::unix::ffi::OsStrExt;
         let (_dir, mut store, zones) = store("");
         let path = Path::new("/w").join(std::ffi::OsStr::from_bytes(b"a\xff"));
         let given = Approval { path: path.clone(), ..approval("", Scope::JustPath) };
-        assert!(!store.keep(given, &zones).unwrap());
+        assert!(store.keep(given, &zones).unwrap());
         let answers = store.current(&zones).unwrap();
-        assert_eq!(answers.answer(FileAxis::Write, &path), Some(true));
-        assert_eq!(answers.answer(FileAxis::Write, Path::new("/w/a\u{fffd}")), None);
+        assert_eq!(answers.answer(FileAxis::Write, &path, |_| true), Some(true));
+        for other in ["/w/a\u{fffd}", "/w/a\\xff"] {
+            assert_eq!(answers.answer(FileAxis::Write, Path::new(other), |_| true), None);
+        }
     }
 
     #[test]
@@ -276,7 +278,7 @@ mod tests {
         .map(|text| format!("chat_router/{text}"));
         let (dir, mut store, zones) = store(&text[0]);
         let a_is = |store: &mut ApprovalStore| {
-            store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/a"))
+            store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/a"), |_| true)
         };
         assert_eq!(a_is(&mut store), Some(true));
         let path = dir.path().join("approvals.yaml");
@@ -297,7 +299,7 @@ mod tests {
         for (path, answer) in
             [("/w/y", true), ("/w/-x/y", false), ("/w/src/b", true), ("/w/src/a", false), ("/w/both", false)]
         {
-            assert_eq!(answers.answer(FileAxis::Write, Path::new(path)), Some(answer), "{path}");
+            assert_eq!(answers.answer(FileAxis::Write, Path::new(path), |_| true), Some(answer), "{path}");
         }
     }
 
@@ -306,7 +308,7 @@ mod tests {
         let (dir, mut store, zones) = store("");
         store.remember(approval("/w/a", Scope::JustPath));
         std::fs::write(dir.path().join("approvals.yaml"), "chat_router/file.write/a: false\n").unwrap();
-        let answer = store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/a"));
+        let answer = store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/a"), |_| true);
         assert_eq!(answer, Some(false));
     }
 

@@ -207,7 +207,9 @@ impl Gate {
         }
         let diff = self.preview(prepared, cancel).await;
         let Some(person) = &mut self.person else { return Ok(None) };
-        let folder = target.path.parent().unwrap_or(&target.path).to_owned();
+        // Who lets a folder be searched means what is in it, and nothing beside it.
+        let folder = if op.is_search() { &target.path } else { target.path.parent().unwrap_or(&target.path) }
+            .to_owned();
         let question = Question {
             tool: call.name.clone(),
             op,
@@ -229,7 +231,6 @@ impl Gate {
             }
             answer = person.ask(&question) => answer,
         };
-        // Who lets a folder be searched means what is in it.
         let own_scope = if op.is_search() { Scope::Recursive } else { Scope::JustPath };
         let (path, scope, is_kept) = match answer {
             Answer::Once => (target.path.clone(), own_scope, false),

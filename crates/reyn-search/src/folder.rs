@@ -6,6 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 
+use crate::FileId;
+
 /// What an entry of a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -54,6 +56,17 @@ pub(crate) fn open_file(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(O
     let stat = fstat(&file)?;
     let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     Ok(is_regular.then_some((file, stat)))
+}
+
+/// The file behind a stat.
+#[allow(clippy::unnecessary_cast, reason = "the types of these fields differ from system to system")]
+pub(crate) fn file_id(stat: &Stat) -> FileId {
+    FileId { device: stat.st_dev as u64, inode: stat.st_ino as u64, links: stat.st_nlink as u64 }
+}
+
+/// The device that an open folder is on.
+pub(crate) fn device(folder: &OwnedFd) -> Result<u64, Errno> {
+    fstat(folder).map(|stat| file_id(&stat).device)
 }
 
 /// What the entry `name` of `folder` is.

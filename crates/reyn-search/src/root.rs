@@ -5,10 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::fstat;
 use rustix::io::Errno;
 
-use crate::folder::{Kind, kind, open_folder, pass_folder, reason};
+use crate::folder::{Kind, device, kind, open_folder, pass_folder, reason};
 use crate::rules::{RuleFiles, Rules, Verdict};
 use crate::{Admits, FileId, Found, SearchError};
 
@@ -79,7 +78,7 @@ impl Root<'_> {
             folder = open(folder.as_fd(), name).map_err(failed)?;
             path.push(b'/');
         }
-        let device = fstat(&folder).map_err(failed)?.st_dev;
+        let device = device(&folder).map_err(failed)?;
         Ok(Start::Folder(SearchFolder { folder, prefix: path, rules, device }))
     }
 

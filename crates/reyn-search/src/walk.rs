@@ -8,10 +8,8 @@ use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::fstat;
-
 use crate::bounds::Bounds;
-use crate::folder::{Kind, is_out_of_descriptors, kind, list, open_folder, reason};
+use crate::folder::{Kind, device, is_out_of_descriptors, kind, list, open_folder, reason};
 use crate::pattern::{Pattern, Place, Reach};
 use crate::root::SearchFolder;
 use crate::rules::{RuleFiles, Rules, Verdict};
@@ -212,8 +210,8 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
         };
-        match fstat(&folder) {
-            Ok(stat) if stat.st_dev == self.device => {}
+        match device(&folder) {
+            Ok(device) if device == self.device => {}
             Ok(_) => {
                 self.skipped.other_file_systems += 1;
                 return Ok(());

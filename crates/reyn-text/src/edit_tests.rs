@@ -116,6 +116,14 @@ fn line_endings_stay_as_they_are() {
         ("else what most have", b"a\r\nb\r\nc\nd", edit("d", "d\ne", ONCE), b"a\r\nb\r\nc\nd\r\ne"),
         ("without any, that of `new`", b"a", edit("a", "a\r\nb\nc", ONCE), b"a\r\nb\nc"),
         ("a changed line keeps its own", b"a\r\nb\nc\n", edit("a\nb\n", "x\ny\n", ONCE), b"x\r\ny\nc\n"),
+        ("changed lines keep theirs", b"a\r\nb\nc", edit("a\nb\nc", "x\ny\nz", ONCE), b"x\r\ny\nz"),
+        ("each place that of its line", b"ab\r\nab\n", edit("a", "a\nx", ALL), b"a\r\nxb\r\na\nxb\n"),
+        (
+            "fewer than half are not most",
+            b"a\r\nb\r\nc\nd\ne\nf",
+            edit("f", "f\ng", ONCE),
+            b"a\r\nb\r\nc\nd\ne\nf\ng",
+        ),
         ("more lines than before", b"a\r\nb\r\n", edit("a\nb", "x\ny\nz", ONCE), b"x\r\ny\r\nz\r\n"),
         ("a deleted line goes with its ending", b"a\r\nb\r\nc", edit("b\n", "", ONCE), b"a\r\nc"),
         ("joined lines", b"a\r\nb\r\n", edit("a\nb", "ab", ONCE), b"ab\r\n"),
@@ -196,7 +204,9 @@ fn an_edit_that_has_no_single_reading_says_why() {
         ("a half character in a guess", b"\x95\x5c", edit("\\", "/", ONCE), format!("what matches `old_string` in line 1 may be the second half of a character: the file's encoding is only guessed to be `GUESS`{NAME_IT}")),
         ("not there", b"a\n", edit("xyz", "b", ONCE), "`old_string` is not in the file, and no line is like any of it\n=> read the file and copy `old_string` from it".into()),
         ("old lacks a character", b"caf\xe9 a", named("windows-1252", edit("😀", "x", ONCE)), "`old_string` is not in the file: it has `😀` (U+1F600), which the file's encoding `windows-1252` lacks, and no line is like any of it\n=> read the file and copy `old_string` from it".into()),
-        ("there already", b"a\nbb = 1\n", edit("bb = 0", "bb = 1", ONCE), "`old_string` is not in the file; `new_string` is there already, once, in line 2\n=> look whether the edit was made before".into()),
+        ("a mark stays", b"\xEF\xBB\xBFa", edit("\u{FEFF}a", "b", ONCE), "`old_string` is not in the file; apart from zero-width characters it is there once, in line 1:\na\n=> if that place is meant, give exactly this text as `old_string`".into()),
+        ("too short to be there already", b"a\nv = 1\n", edit("v = 0", "v", ONCE), "`old_string` is not in the file; the nearest lines are:\n2: v = 1\n=> if one of these places is meant, give exactly what stands there as `old_string`, without the line numbers".into()),
+        ("there already", b"a\nbbb = 12\n", edit("bbb = 10", "bbb = 12", ONCE), "`old_string` is not in the file; `new_string` is there already, once, in line 2\n=> look whether the edit was made before".into()),
     ];
     for (name, bytes, edit, expected) in table {
         let text = outcome(bytes, &edit).expect_err(name);
@@ -293,9 +303,9 @@ fn an_error_without_content_shows_nothing_of_the_file() {
         shown,
         [
             "`old_string` is not in the file",
-            "`old_string` is not in the file; apart from quotes it is there once, in line 1",
+            "`old_string` is not in the file",
             "line 1 is not `utf-8`: the byte at offset 7 cannot be decoded",
-            "`old_string` is not in the file; apart from quotes it is there several times, in line 1",
+            "`old_string` is not in the file",
         ]
     );
 }

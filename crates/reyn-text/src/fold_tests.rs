@@ -35,6 +35,7 @@ fn a_place_is_that_of_the_text_before_folding() {
         ("that overlap", "–––", "--", &[("––", 1), ("––", 1)]),
         ("to the end of a line", "“a” \nb", "\"a\"\n", &[("“a” \n", 1)]),
         ("no part of a character", "é", "e", &[]),
+        ("no end of a character", "éx", "\u{301}x", &[]),
         ("a whole character", "é", "e\u{301}", &[("é", 1)]),
         ("not there", "abc", "abd", &[]),
         ("nothing but blanks", "a \u{A0} b", " ", &[]),

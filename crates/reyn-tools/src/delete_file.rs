@@ -35,13 +35,8 @@ impl Tool for DeleteFile {
         enums: &[],
     };
 
-    /// Both the name and what it leads to: a link is deleted itself, but the same path is judged alike by
-    /// every file tool.
     fn wishes(args: &Args) -> Vec<Wish> {
-        vec![
-            Wish::Entry { op: FileOp::Delete, path: args.path.clone() },
-            Wish::File { op: FileOp::Delete, path: args.path.clone() },
-        ]
+        vec![Wish::Entry { op: FileOp::Delete, path: args.path.clone() }]
     }
 
     fn preview(_args: &Args, targets: &[Target], workspace: &Workspace) -> Option<String> {

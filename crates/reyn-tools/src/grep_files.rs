@@ -107,9 +107,10 @@ impl Tool for GrepFiles {
         let output = Output::text(key, listed(mode, &base, &found.files)).with("pattern", args.pattern);
         let output = match mode {
             OutputMode::Content | OutputMode::Count => {
-                output.with("count", found.matches).with("files_with_matches", found.files_with_matches)
+                let matches: u64 = found.files.iter().map(|file| file.matches).sum();
+                output.with("count", matches).with("files_with_matches", found.files.len())
             }
-            OutputMode::FilesWithMatches => output.with("count", found.files_with_matches),
+            OutputMode::FilesWithMatches => output.with("count", found.files.len()),
         };
         Ok(with_rest(output, &found.skipped, found.next_offset, found.partial))
     }

@@ -59,9 +59,9 @@ impl Tool for ListDirectory {
         for entry in &listing.entries {
             let _ = writeln!(names, "{}{}", entry.name, entry.mark);
         }
-        let mut output = Output::text("entries", names).with("path", args.path).with("count", listing.total);
+        let mut output = Output::text("entries", names).with("path", args.path).with("count", listing.entries.len());
         if let Some(next) = listing.next_offset {
-            output = output.with("truncated", true).with("next_offset", next);
+            output = output.with("total", listing.total).with("truncated", true).with("next_offset", next);
         }
         if listing.is_partial {
             let note = format!("the folder holds more; only {} names were looked at", listing.total);

@@ -60,24 +60,28 @@ impl Tool for ReadFile {
         };
         let page =
             blocking(move || workspace.read_page(touched.file(0), request, &context.cancel)).await?;
+        let mut notes = vec![];
         let mut output = Output::text("content", page.text)
             .with("path", args.path)
             .with("encoding", page.encoding.name());
-        if !page.is_sure {
-            output = output.with("encoding_is_guessed", "give `encoding` when you know it");
+        if !page.is_sure && args.encoding.is_none() {
+            notes.push(format!("`{}` is a guess; give `encoding` when you know it", page.encoding.name()));
         }
         if page.is_damaged {
-            output = output.with("note", "bytes that cannot be decoded are shown as U+FFFD");
+            notes.push("bytes that cannot be decoded are shown as U+FFFD".to_owned());
         }
         if let Some(lines) = page.lines_if_behind {
-            output = output.with("note", format!("nothing is there: the file has {lines} lines"));
+            notes.push(format!("nothing is there: the file has {lines} lines"));
         }
         if let Some(next) = page.next {
             output = output.with("truncated", true).with("next_offset", next.offset);
             if next.char_offset > 0 {
-                let on = format!("the line goes on at `char_offset` {}", next.char_offset);
-                output = output.with("next_char_offset", next.char_offset).with("note", on);
+                output = output.with("next_char_offset", next.char_offset);
+                notes.push(format!("the line goes on at `char_offset` {}", next.char_offset));
             }
+        }
+        if !notes.is_empty() {
+            output = output.with("note", notes.join("; "));
         }
         Ok(output)
     }

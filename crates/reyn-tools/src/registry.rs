@@ -211,11 +211,13 @@ impl<T: Tool> ErasedTool for Erased<T> {
         let mut needs: Vec<Need> = vec![];
         let mut files: Vec<Target> = vec![];
         for wish in T::wishes(&args) {
-            let (op, target) = resolved(wish, context)?;
-            files.push(target.clone());
-            let need = Need::File { op, target };
-            if !needs.contains(&need) {
-                needs.push(need);
+            let (op, targets) = resolved(wish, context)?;
+            files.extend(targets.first().cloned());
+            for target in targets {
+                let need = Need::File { op, target };
+                if !needs.contains(&need) {
+                    needs.push(need);
+                }
             }
         }
         let tool = Arc::clone(&self.0);
@@ -228,7 +230,8 @@ impl<T: Tool> ErasedTool for Erased<T> {
         let run: Run = Box::new(|reach, context| {
             let args = Arc::into_inner(args);
             Box::pin(async move {
-                let args = args.ok_or_else(|| ToolError::Defect("a preview is still being made".to_owned()))?;
+                let args =
+                    args.ok_or_else(|| ToolError::Defect("a preview is still being made".to_owned()))?;
                 tool.run(args, Touched::new(files, reach), context).await
             })
         });
@@ -236,17 +239,28 @@ impl<T: Tool> ErasedTool for Erased<T> {
     }
 }
 
-/// The real place that a wish names.
-fn resolved(wish: Wish, context: &Context) -> Result<(FileOp, Target), CallError> {
+/// The real place that a wish names, first, and what else must be permitted for it.
+fn resolved(wish: Wish, context: &Context) -> Result<(FileOp, Vec<Target>), CallError> {
     let workspace = context.workspace().map_err(ToolError::into_call_error)?;
     let (op, resolved) = match wish {
-        Wish::File { op, path } => (op, workspace.resolve(&path, op.axis())),
-        Wish::Entry { op, path } => (op, workspace.resolve_entry(&path, op.axis())),
+        Wish::File { op, path } => (op, workspace.resolve(&path, op.axis()).map(|target| vec![target])),
+        // The same path is judged alike by every tool, so a link is judged where it leads too. One that
+        // leads nowhere is only itself.
+        Wish::Entry { op, path } => {
+            let entry = workspace.resolve_entry(&path, op.axis());
+            (
+                op,
+                entry.map(|entry| {
+                    [Ok(entry), workspace.resolve(&path, op.axis())].into_iter().flatten().collect()
+                }),
+            )
+        }
     };
-    let target = resolved.map_err(|error| {
-        CallError::new(ErrorKind::InvalidArgs, error.to_string()).hint("give a path relative to the workspace")
+    let targets = resolved.map_err(|error| {
+        CallError::new(ErrorKind::InvalidArgs, error.to_string())
+            .hint("give a path relative to the workspace")
     })?;
-    Ok((op, target))
+    Ok((op, targets))
 }
 
 fn signature(tool: &(impl ErasedTool + ?Sized)) -> String {
@@ -269,7 +283,9 @@ mod tests {
     #[test]
     fn arguments_that_do_not_fit_say_where_and_how_to_call_it() {
         let dir = tempfile::tempdir().unwrap();
-        let context = Context::new(Workspace::open(Zones::new(dir.path().canonicalize().unwrap(), vec![]), None).unwrap());
+        let context = Context::new(
+            Workspace::open(Zones::new(dir.path().canonicalize().unwrap(), vec![]), None).unwrap(),
+        );
         for (args, says) in [
             ("{}", "missing field `path`"),
             (r#"{"path": 5}"#, "at `path`: invalid type: integer `5`, expected a string"),
@@ -296,7 +312,7 @@ mod tests {
     fn an_unknown_tool_names_the_nearest_ones() {
         let error = prepare("list_files", "{}", &Context::default());
         assert_eq!(error.kind, ErrorKind::UnknownTool);
-        assert_eq!(error.suggestions.first().map(String::as_str), Some("list_directory"));
+        assert!(error.suggestions.contains(&"list_directory".to_owned()), "{:?}", error.suggestions);
         assert!(prepare("xyzzy", "{}", &Context::default()).hint.unwrap().contains("`read_file`"));
     }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use reyn_core::gate::Reach;
 use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
+use reyn_workspace::{FileError, Workspace};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use reyn_workspace::{FileError, Workspace};
 use tokio_util::sync::CancellationToken;
 
 /// Something the agent can do.
@@ -44,7 +44,7 @@ pub enum Wish {
         /// As the model wrote it.
         path: String,
     },
-    /// A name in a folder; when it is a link, the link itself.
+    /// A name in a folder; when it is a link, the link itself, which is judged where it leads too.
     Entry {
         /// What is done to it.
         op: FileOp,

@@ -60,12 +60,15 @@ impl Tool for WriteFile {
         let mut output =
             Output::default().with("path", args.path).with("done", done).with("bytes", written.bytes);
         output.diff = written.diff.text;
-        if let Before::File { other_encoding, had_crlf, other_names } = written.before {
+        if let Before::File { other_encoding, had_crlf, had_mark, other_names } = written.before {
             if let Some(before) = other_encoding {
                 output = output.with("encoding_before", before.name());
             }
             if had_crlf {
                 output = output.with("line_ends_before", "crlf");
+            }
+            if had_mark {
+                output = output.with("byte_order_mark_before", true);
             }
             if other_names > 0 {
                 output = output.with("hard_links_with_old_content", other_names);

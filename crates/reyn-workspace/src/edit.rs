@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Workspace;
 use crate::error::FileError;
 use crate::replace::{Old, put};
-use crate::write::hidden_diff;
+use crate::write::{hidden_diff, other_names};
 
 /// Largest file that is edited, in bytes: it is held in memory twice.
 const EDIT_BYTES_MAX: u64 = 64 << 20;
@@ -81,7 +81,7 @@ impl Workspace {
             lines,
             encoding: plan.encoding,
             diff,
-            other_names: (stat.st_nlink as u64).saturating_sub(1),
+            other_names: other_names(&stat),
         })
     }
 

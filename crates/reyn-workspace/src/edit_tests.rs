@@ -19,7 +19,11 @@ fn an_edit_changes_one_place_and_says_where() {
     std::fs::set_permissions(place.at("a.py"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let edited = edit(&place, "a.py", &request("b = 2", "b = 3")).unwrap();
     assert_eq!((edited.replacements, edited.lines), (1, vec![2]));
-    assert!(edited.diff.text.contains("-b = 2") && edited.diff.text.contains("+b = 3"), "{}", edited.diff.text);
+    assert!(
+        edited.diff.text.contains("-b = 2") && edited.diff.text.contains("+b = 3"),
+        "{}",
+        edited.diff.text
+    );
     assert_eq!(place.read("a.py"), "a = 1\r\nb = 3\r\n# caf\u{e9}\r\n".as_bytes());
     let mode = std::fs::metadata(place.at("a.py")).unwrap().permissions().mode();
     assert_eq!((mode & 0o777, place.names(".")), (0o755, vec!["a.py".to_owned()]));

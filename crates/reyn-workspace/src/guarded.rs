@@ -43,7 +43,8 @@ impl Workspace {
 
     /// Looks through the guarded places for files with more than one name.
     pub(crate) fn guarded_links(&self, axis: FileAxis) -> GuardedLinks {
-        let mut scan = Scan { workspace: self, axis, links: GuardedLinks::default(), files_left: GUARDED_FILES_MAX };
+        let mut scan =
+            Scan { workspace: self, axis, links: GuardedLinks::default(), files_left: GUARDED_FILES_MAX };
         for place in self.zones.guarded_places(axis) {
             let Ok(stat) = self.lstat(&place) else { continue };
             scan.look(&place, &stat, GUARDED_DEPTH_MAX);

@@ -57,12 +57,7 @@ impl Workspace {
         let flags = open::FOLDER_FLAGS;
         let root_folder = rustix::fs::open(zones.root(), flags, Mode::empty())?;
         let slash = rustix::fs::open("/", flags | OFlags::CLOEXEC, Mode::empty())?;
-        Ok(Self {
-            zones: Arc::new(zones),
-            home,
-            root_folder: Arc::new(root_folder),
-            slash: Arc::new(slash),
-        })
+        Ok(Self { zones: Arc::new(zones), home, root_folder: Arc::new(root_folder), slash: Arc::new(slash) })
     }
 
     /// Absolute, without links.

@@ -98,12 +98,12 @@ impl Workspace {
             if bytes > RESULT_BYTES_MAX {
                 break;
             }
-            let kind = match kind {
+            let mut kind = *kind;
+            if kind == FileType::Unknown {
                 // Some file systems do not say it with the name.
-                FileType::Unknown => rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
-                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
-                known => *known,
-            };
+                kind = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
+                    .map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode));
+            }
             entries.push(ListedEntry { name: shown, mark: mark(kind) });
         }
         let reached = request.offset + entries.len();
@@ -194,8 +194,8 @@ mod tests {
         let place = Place::new();
         place.put("a.txt", "x");
         let error = list(&place, "a.txt", 0, 9).unwrap_err();
-        let expected = FileError::failed("cannot list `a.txt`: it is a file, not a folder")
-            .hint("`read_file` reads it");
+        let expected =
+            FileError::failed("cannot list `a.txt`: it is a file, not a folder").hint("`read_file` reads it");
         assert_eq!(error, expected);
     }
 

@@ -124,7 +124,11 @@ mod tests {
         let folder = place.open_real(place.root(), FOLDER_FLAGS).unwrap();
         for is_walk in [false, true] {
             let open = |folder: BorrowedFd<'_>, below: &Path, flags| {
-                if is_walk { walk(folder, below, flags | OFlags::NOFOLLOW) } else { open_below(folder, below, flags) }
+                if is_walk {
+                    walk(folder, below, flags | OFlags::NOFOLLOW)
+                } else {
+                    open_below(folder, below, flags)
+                }
             };
             let attempt = |path: &str| open(folder.as_fd(), Path::new(path), OFlags::RDONLY).map(drop);
             assert_eq!(attempt("real/file"), Ok(()));

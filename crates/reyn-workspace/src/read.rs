@@ -87,7 +87,8 @@ impl Workspace {
             Some(page) => Ok(page),
             // The beginning is UTF-8 and this part is not.
             None => {
-                let detected = Detected { is_sure: false, ..source.detect_inside(&mut file, &sample, request)? };
+                let detected =
+                    Detected { is_sure: false, ..source.detect_inside(&mut file, &sample, request)? };
                 source.page_decoded(&mut file, &sample, detected, request)
             }
         }
@@ -99,8 +100,7 @@ impl Workspace {
         let fail = |errno| self.open_error(target, errno, verb);
         let stat = self.lstat(&target.path).map_err(fail)?;
         self.check_regular(target, &stat, verb)?;
-        let file =
-            self.open_real(&target.path, OFlags::RDONLY | OFlags::NONBLOCK).map_err(fail)?;
+        let file = self.open_real(&target.path, OFlags::RDONLY | OFlags::NONBLOCK).map_err(fail)?;
         let stat = rustix::fs::fstat(&file).map_err(fail)?;
         self.check_regular(target, &stat, verb)?;
         self.check_twin(target, FileAxis::Read, &stat, verb)?;
@@ -238,10 +238,7 @@ impl Source<'_> {
         let mut reader = self.at(file, sample, 0, request.offset, 1)?;
         self.skip(&mut reader, request)?;
         let mut bytes = vec![];
-        reader
-            .take(RESULT_BYTES_MAX as u64)
-            .read_to_end(&mut bytes)
-            .map_err(|error| self.failed(&error))?;
+        reader.take(RESULT_BYTES_MAX as u64).read_to_end(&mut bytes).map_err(|error| self.failed(&error))?;
         let cut = Sample { bytes, is_whole: false };
         Ok(Detected { mark_len: 0, ..self.detect(&cut, None)? })
     }

@@ -126,7 +126,11 @@ fn encodings_table() {
         let page = read(&bytes, PageRequest::default()).unwrap();
         assert_eq!((page.text, page.encoding, page.is_damaged), (text, encoding, false), "{name}");
         let page = read(&bytes, lines(-1, None)).unwrap();
-        assert_eq!(page.text, if name.starts_with("mark") { "a\n" } else { japanese }, "{name}, from the end");
+        assert_eq!(
+            page.text,
+            if name.starts_with("mark") { "a\n" } else { japanese },
+            "{name}, from the end"
+        );
     }
 }
 

@@ -68,7 +68,10 @@ pub(crate) fn put(
     if let Some(old) = &old {
         keep_facts(folder.as_fd(), name, old.stat, mode, &scratch.file)?;
     }
-    (&scratch.file).write_all(content).and_then(|()| scratch.file.sync_all()).map_err(|error| errno_of(&error))?;
+    (&scratch.file)
+        .write_all(content)
+        .and_then(|()| scratch.file.sync_all())
+        .map_err(|error| errno_of(&error))?;
     match old {
         None => scratch.name_new(name)?,
         Some(old) => scratch.replace(name, &old)?,
@@ -102,8 +105,7 @@ fn keep_facts(
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(folder, name, flags, Mode::empty()) {
         Ok(opened) => keep_attributes(&opened, new),
-        // A file that may be written and not read: nothing of it can be looked at.
-        Err(_) => Ok(()),
+        Err(_) => Err(ReplaceError::Attributes("the file cannot be opened to see them".to_owned())),
     }
 }
 

@@ -82,12 +82,8 @@ mod tests {
     use reyn_search::GrepMode;
 
     fn glob(place: &Place, path: &str, judge: Judge<'_>) -> Result<Vec<String>, FileError> {
-        let request = GlobRequest {
-            pattern: "**/*.txt".into(),
-            include_ignored: true,
-            offset: 0,
-            max_results: 99,
-        };
+        let request =
+            GlobRequest { pattern: "**/*.txt".into(), include_ignored: true, offset: 0, max_results: 99 };
         let found = place.glob(&place.to_read(path), &request, judge, &CancellationToken::new())?;
         Ok(found.paths.iter().map(|path| path.display().to_string()).collect())
     }

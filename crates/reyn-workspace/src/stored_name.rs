@@ -51,7 +51,9 @@ fn stored(folder: &impl Folder, asked: &str) -> Option<OsString> {
     let wanted = folded(asked);
     names
         .into_iter()
-        .find(|(name, inode)| *inode == identity.1 && name.to_str().is_some_and(|name| folded(name) == wanted))
+        .find(|(name, inode)| {
+            *inode == identity.1 && name.to_str().is_some_and(|name| folded(name) == wanted)
+        })
         .map(|(name, _)| name)
 }
 

@@ -5,14 +5,14 @@ use std::io::Read as _;
 
 use reyn_core::permission::{FileAxis, Target};
 use reyn_text::diff::{self, Diff};
-use reyn_text::encoding::{Encoding, detect};
+use reyn_text::encoding::{Encoding, Unmappable, detect};
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::Workspace;
 use crate::error::FileError;
 use crate::open::words;
 use crate::replace::{Old, ReplaceError, put};
-use crate::Workspace;
 
 /// Largest old file that is compared with the new one, in bytes.
 const COMPARED_BYTES_MAX: u64 = 8 << 20;
@@ -37,8 +37,10 @@ pub enum Before {
     File {
         /// Its encoding, when that was another one.
         other_encoding: Option<Encoding>,
-        /// Whether its lines ended otherwise.
+        /// Whether its lines ended in CR LF, and no line of the new one does.
         had_crlf: bool,
+        /// Whether it began with a byte order mark, and the new one does not.
+        had_mark: bool,
         /// Other names of it, which still have the old content.
         other_names: u64,
     },
@@ -58,16 +60,12 @@ impl Workspace {
         encoding: Option<Encoding>,
     ) -> Result<Written, FileError> {
         let asked = &target.asked;
-        let encoded;
+        let bytes;
         let content = match encoding {
             None => text.as_bytes(),
             Some(encoding) => {
-                encoded = encoding.encode(text).map_err(|lacking| {
-                    let (character, name) = (lacking.0, encoding.name());
-                    FileError::failed(format!("cannot write `{asked}`: `{name}` has no `{character}`"))
-                        .hint("leave that character out, or leave `encoding` out to write UTF-8")
-                })?;
-                encoded.as_slice()
+                bytes = encoded(text, encoding).map_err(|lacking| lacks(asked, encoding, lacking.0))?;
+                bytes.as_slice()
             }
         };
         let (Some(folder), Some(name)) = (target.path.parent(), target.path.file_name()) else {
@@ -91,7 +89,8 @@ impl Workspace {
             };
             let put = put(&folder, name, old.as_ref().map(|stat| Old { stat, is_read: false }), content);
             match put {
-                Err(ReplaceError::System(Errno::EXIST | Errno::NOENT) | ReplaceError::Changed) if !is_last => {}
+                Err(ReplaceError::System(Errno::EXIST | Errno::NOENT) | ReplaceError::Changed)
+                    if !is_last => {}
                 Err(error) => return Err(self.replace_error(target, &error)),
                 Ok(()) => {
                     let bytes = content.len() as u64;
@@ -114,7 +113,7 @@ impl Workspace {
     pub fn preview_write(&self, target: &Target, text: &str, encoding: Option<Encoding>) -> Option<Diff> {
         let content = match encoding {
             None => text.as_bytes().to_vec(),
-            Some(encoding) => encoding.encode(text).ok()?,
+            Some(encoding) => encoded(text, encoding).ok()?,
         };
         match self.old_content(target)? {
             None => Some(diff::between(None, Some(&content), &target.asked)),
@@ -212,6 +211,16 @@ impl Workspace {
     }
 }
 
+fn lacks(asked: &str, encoding: Encoding, character: char) -> FileError {
+    let other = encoding.lookalike(character).map(|other| format!("; it has `{other}` for it"));
+    let message = format!(
+        "cannot write `{asked}`: `{}` has no `{character}`{}",
+        encoding.name(),
+        other.unwrap_or_default()
+    );
+    FileError::failed(message).hint("use another character, or leave `encoding` out to write UTF-8")
+}
+
 /// The diff of a change that is not shown: too large, or of a file that holds keys.
 pub(crate) fn hidden_diff() -> Diff {
     Diff { text: String::new(), added: 0, removed: 0, is_cut: true }
@@ -233,15 +242,38 @@ impl OldContent {
     }
 }
 
+/// Names that a file has besides the one it was opened by.
+pub(crate) fn other_names(stat: &Stat) -> u64 {
+    #[expect(clippy::useless_conversion, reason = "narrower on other systems")]
+    u64::from(stat.st_nlink).saturating_sub(1)
+}
+
+/// What the old file was besides its text, where the new one is not.
 fn before(stat: &Stat, old: Option<OldContent>, text: &str, encoding: Option<Encoding>) -> Before {
-    let old = old.and_then(|old| old.0).unwrap_or_default();
-    let was = detect(&old, true, None).ok().map(|detected| detected.encoding);
+    let other_names = other_names(stat);
+    let unknown = Before::File { other_encoding: None, had_crlf: false, had_mark: false, other_names };
+    let Some(old) = old.and_then(|old| old.0).filter(|old| !old.is_empty()) else { return unknown };
+    let Ok(was) = detect(&old, true, None) else { return unknown };
     let written = encoding.unwrap_or(Encoding::UTF_8);
+    let crlf = was.encoding.encode("\r\n").unwrap_or_default();
     Before::File {
-        other_encoding: was.filter(|was| *was != written),
-        had_crlf: memchr::memmem::find(&old, b"\r\n").is_some() && !text.contains("\r\n"),
-        other_names: (stat.st_nlink as u64).saturating_sub(1),
+        other_encoding: Some(was.encoding).filter(|was| *was != written),
+        had_crlf: memchr::memmem::find(&old, &crlf).is_some() && !text.contains("\r\n"),
+        had_mark: was.mark_len > 0 && !is_marked(text, encoding),
+        other_names,
     }
+}
+
+/// Whether a text is written with a byte order mark.
+fn is_marked(text: &str, encoding: Option<Encoding>) -> bool {
+    text.starts_with('\u{FEFF}') || encoding.is_some_and(Encoding::is_utf16)
+}
+
+/// The bytes of a text in an encoding. UTF-16 begins with its byte order mark: without, few programs would
+/// take it for text.
+fn encoded(text: &str, encoding: Encoding) -> Result<Vec<u8>, Unmappable> {
+    let mark = if encoding.is_utf16() && !text.starts_with('\u{FEFF}') { "\u{FEFF}" } else { "" };
+    encoding.encode(&format!("{mark}{text}"))
 }
 
 #[cfg(test)]

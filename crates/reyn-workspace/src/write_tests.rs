@@ -32,7 +32,7 @@ fn replacing_keeps_the_mode_and_leaves_nothing_beside_it() {
     place.put("run.sh", "old\n");
     set_mode(&place, "run.sh", 0o750);
     let written = write(&place, "run.sh", "new\n").unwrap();
-    let before = Before::File { other_encoding: None, had_crlf: false, other_names: 0 };
+    let before = Before::File { other_encoding: None, had_crlf: false, had_mark: false, other_names: 0 };
     assert_eq!((written.bytes, written.before), (4, before));
     assert_eq!((written.diff.added, written.diff.removed), (1, 1));
     assert_eq!(mode(&place, "run.sh"), 0o750);
@@ -42,11 +42,28 @@ fn replacing_keeps_the_mode_and_leaves_nothing_beside_it() {
 #[test]
 fn what_the_old_file_was_besides_its_text_is_said() {
     let place = Place::new();
-    place.put("sjis.txt", b"\x93\xfa\x96\x7b\x8c\xea\x82\xcc\x83\x65\x83\x4c\x83\x58\x83\x67\x82\xc5\x82\xb7\r\n");
+    place.put(
+        "sjis.txt",
+        b"\x93\xfa\x96\x7b\x8c\xea\x82\xcc\x83\x65\x83\x4c\x83\x58\x83\x67\x82\xc5\x82\xb7\r\n",
+    );
     std::fs::hard_link(place.at("sjis.txt"), place.at("other")).unwrap();
     let written = write(&place, "sjis.txt", "日本語\n").unwrap();
-    let before =
-        Before::File { other_encoding: Some(Encoding::SHIFT_JIS), had_crlf: true, other_names: 1 };
+    let before = Before::File {
+        other_encoding: Some(Encoding::SHIFT_JIS),
+        had_crlf: true,
+        had_mark: false,
+        other_names: 1,
+    };
+    assert_eq!(written.before, before);
+
+    place.put("utf16.txt", [&b"\xff\xfe"[..], &Encoding::UTF_16LE.encode("a\r\n").unwrap()].concat());
+    let written = write(&place, "utf16.txt", "a\n").unwrap();
+    let before = Before::File {
+        other_encoding: Some(Encoding::UTF_16LE),
+        had_crlf: true,
+        had_mark: true,
+        other_names: 0,
+    };
     assert_eq!(written.before, before);
 }
 
@@ -56,9 +73,14 @@ fn a_text_is_written_in_the_encoding_that_is_asked_for_or_not_at_all() {
     let target = place.to_write("a.txt");
     place.write_whole(&target, "日本", Some(Encoding::SHIFT_JIS)).unwrap();
     assert_eq!(place.read("a.txt"), b"\x93\xfa\x96\x7b");
-    let error = place.write_whole(&target, "日本😀", Some(Encoding::SHIFT_JIS)).unwrap_err();
-    assert_eq!(error.to_string(), "cannot write `a.txt`: `shift_jis` has no `😀`");
+    for (text, says) in [("日本😀", "has no `😀`"), ("日本〜", "has no `〜`; it has `～` for it")]
+    {
+        let error = place.write_whole(&target, text, Some(Encoding::SHIFT_JIS)).unwrap_err();
+        assert_eq!(error.to_string(), format!("cannot write `a.txt`: `shift_jis` {says}"));
+    }
     assert_eq!(place.read("a.txt"), b"\x93\xfa\x96\x7b");
+    place.write_whole(&target, "日本", Some(Encoding::UTF_16LE)).unwrap();
+    assert_eq!(place.read("a.txt"), b"\xff\xfe\xe5\x65\x2c\x67");
 }
 
 #[test]

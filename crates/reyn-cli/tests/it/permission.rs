@@ -84,7 +84,10 @@ fn an_excluded_tool_is_not_offered() {
     let server = FakeServer::script([says("ok")]);
     let _ = Place::with(&server).run(["ask", "go", "--exclude-tools", "read_file"]).exits(0);
     let names = offered(&server);
-    assert!(!names.contains(&"read_file".to_owned()) && names.contains(&"write_file".to_owned()), "{names:?}");
+    assert!(
+        !names.contains(&"read_file".to_owned()) && names.contains(&"write_file".to_owned()),
+        "{names:?}"
+    );
 }
 
 #[test]

@@ -76,21 +76,14 @@ impl Approval {
 pub struct Approvals(pub Vec<Approval>);
 
 impl Approvals {
-    /// The latest answer that covers `path`.
+    /// The latest answer that covers `path`. A yes to a place for which `opens` is false does not count; a
+    /// no does.
     #[must_use]
-    pub fn answer(&self, axis: FileAxis, path: &Path) -> Option<bool> {
-        self.0.iter().rev().find(|approval| approval.covers(axis, path)).map(|approval| approval.is_allowed)
-    }
-
-    /// The latest answer about exactly `path`, whatever was said about its folders.
-    #[must_use]
-    pub fn exact_answer(&self, axis: FileAxis, path: &Path) -> Option<bool> {
-        let is_exact = |approval: &&Approval| {
-            approval.scope == Scope::JustPath
-                && approval.axis == axis
-                && approval.path.as_os_str() == path.as_os_str()
+    pub fn answer(&self, axis: FileAxis, path: &Path, opens: impl Fn(&Path) -> bool) -> Option<bool> {
+        let counts = |approval: &&Approval| {
+            approval.covers(axis, path) && (!approval.is_allowed || opens(&approval.path))
         };
-        self.0.iter().rev().find(is_exact).map(|approval| approval.is_allowed)
+        self.0.iter().rev().find(counts).map(|approval| approval.is_allowed)
     }
 }
 
@@ -131,10 +124,13 @@ mod tests {
             answer("/w/src", Scope::Recursive, true),
             answer("/w/src/a", Scope::JustPath, false),
         ]);
-        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/a")), Some(false));
-        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/b")), Some(true));
-        assert_eq!(approvals.answer(FileAxis::Read, Path::new("/w/src/b")), None);
-        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/srcs")), None);
-        assert_eq!(approvals.exact_answer(FileAxis::Write, Path::new("/w/src/b")), None);
+        let any = |_: &Path| true;
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/a"), any), Some(false));
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/b"), any), Some(true));
+        assert_eq!(approvals.answer(FileAxis::Read, Path::new("/w/src/b"), any), None);
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/srcs"), any), None);
+        let none = |_: &Path| false;
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/a"), none), Some(false));
+        assert_eq!(approvals.answer(FileAxis::Write, Path::new("/w/src/b"), none), None);
     }
 }

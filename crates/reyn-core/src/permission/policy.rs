@@ -182,10 +182,10 @@ pub struct Grant {
 }
 
 impl Grants {
-    fn covers(&self, axis: FileAxis, path: &Path, zones: &Zones) -> bool {
+    fn covers(&self, axis: FileAxis, path: &Path, zones: &Zones, opens: &impl Fn(&Path) -> bool) -> bool {
         self.0.iter().filter(|grant| grant.axis == axis).any(|grant| match &grant.path {
-            None => zones.is_inside(path),
-            Some(root) => is_at_or_below(path, root),
+            None => zones.is_inside(path) && opens(zones.root()),
+            Some(root) => is_at_or_below(path, root) && opens(root),
         })
     }
 }
@@ -251,29 +251,40 @@ pub fn file_verdict(
     if let Some((Rule::Deny, key)) = rule {
         return Verdict::Deny(denied_by_config(op, target, key));
     }
-    let is_protected = axis == FileAxis::Write && target.is(|path| zones.is_protected(path));
-    let answer = match approvals.answer(axis, path) {
-        // A yes to a protected file must be about this very file; a no may be about its folder.
-        Some(true) if is_protected => approvals.exact_answer(axis, path),
-        answer => answer,
-    };
-    if !is_protected && (is_granted(rule, axis, target, zones) || grants.covers(axis, path, zones)) {
+    // A change of another name of a guarded file copies its content out from behind the guard.
+    let is_guarded_twin = target.same_as.as_deref().is_some_and(|twin| zones.is_guarded(axis, twin));
+    let is_protected = axis == FileAxis::Write && (zones.is_protected(path) || is_guarded_twin);
+    let has_keys = axis == FileAxis::Read && target.is(|path| zones.holds_credentials(path));
+    // What opens keys is about keys, or about this very file, and no folder somewhere above them.
+    let opens = |place: &Path| !has_keys || place == path || zones.holds_credentials(place);
+    if !is_protected
+        && (is_granted(rule, axis, path, zones, &opens) || grants.covers(axis, path, zones, &opens))
+    {
         return Verdict::Allow;
     }
-    match answer {
+    // A yes to a protected file is about this very file; a no may be about its folder.
+    let counts = |place: &Path| if is_protected { place == path } else { opens(place) };
+    match approvals.answer(axis, path, counts) {
         Some(true) => Verdict::Allow,
         Some(false) => Verdict::Deny(denied_before(op, target)),
         None => Verdict::Ask(ask_reason(rule, axis, target, zones, is_protected)),
     }
 }
 
-fn is_granted(rule: Option<(&Rule, &str)>, axis: FileAxis, target: &Target, zones: &Zones) -> bool {
-    let path = target.path.as_path();
+fn is_granted(
+    rule: Option<(&Rule, &str)>,
+    axis: FileAxis,
+    path: &Path,
+    zones: &Zones,
+    opens: &impl Fn(&Path) -> bool,
+) -> bool {
     match (rule, axis) {
         (Some((Rule::Allow, _)), _) => true,
         (Some((Rule::Ask | Rule::Deny, _)), _) => false,
-        (Some((Rule::Only(places), _)), _) => places.iter().any(|place| place.covers(path)),
-        (None, FileAxis::Read) => zones.is_inside(path) && !target.is(|path| zones.holds_credentials(path)),
+        (Some((Rule::Only(places), _)), _) => {
+            places.iter().any(|place| place.covers(path) && opens(&place.path))
+        }
+        (None, FileAxis::Read) => zones.is_inside(path) && opens(zones.root()),
         (None, FileAxis::Write) => zones.is_default_write(path),
     }
 }
@@ -287,10 +298,10 @@ fn ask_reason(
 ) -> AskReason {
     if is_protected {
         let what = match &target.same_as {
-            Some(other) => format!("it is another name of `{}`, one", zones.display(other)),
-            None => "it is one".to_owned(),
+            Some(other) => format!("it is another name of `{}`", zones.display(other)),
+            None => "it is one of the runtime's own files".to_owned(),
         };
-        let rule = format!("{what} of the runtime's own files, which no grant opens");
+        let rule = format!("{what}, which no grant opens");
         return AskReason { rule, allowed_by: None };
     }
     let key = axis.key();
@@ -309,8 +320,8 @@ fn ask_reason(
         },
     };
     let shown = zones.display(&target.path);
-    let grant =
-        if zones.is_inside(&target.path) { key.to_owned() } else { shell_word(&format!("{key}:{shown}")) };
+    let is_default = zones.is_inside(&target.path) && axis == FileAxis::Write;
+    let grant = if is_default { key.to_owned() } else { shell_word(&format!("{key}:{shown}")) };
     // The path is the model's, and what stands here is copied: it is quoted for where it goes.
     let quoted = serde_json::Value::from(shown).to_string();
     let setting = match (rule, axis) {
@@ -424,8 +435,8 @@ mod tests {
 
     #[test]
     fn another_name_of_a_guarded_file_is_judged_as_that_file() {
-        let zones = Zones::new("/w".into(), vec!["/h/.reyn/secrets.env".into()])
-            .with_credentials_of(Path::new("/h"));
+        let zones =
+            Zones::new("/w".into(), vec!["/h/.reyn/secrets.env".into()]).with_credentials_of(Path::new("/h"));
         let policy = FilePolicy { read: Some(Rule::Allow), ..FilePolicy::default() };
         let grants = Grants(vec![Grant { axis: FileAxis::Write, path: None }]);
         let verdict = |op, same_as: Option<&str>, policy: &FilePolicy| {
@@ -445,6 +456,7 @@ mod tests {
             (FileOp::Write, Some("/w/reyn.yaml"), false),
             (FileOp::Edit, Some("/w/.reyn/approvals.yaml"), false),
             (FileOp::Delete, Some("/w/.reyn/state/log"), false),
+            (FileOp::Edit, Some("/h/.ssh/id"), false),
         ] {
             let said = verdict(op, same_as, &policy);
             assert_eq!(said == Verdict::Allow, is_allowed, "{op:?} {same_as:?}");
@@ -454,10 +466,42 @@ mod tests {
         let Verdict::Ask(reason) = verdict(FileOp::Write, Some("/w/reyn.yaml"), &policy) else {
             panic!("a protected file is asked for")
         };
-        assert_eq!(
-            reason.rule,
-            "it is another name of `reyn.yaml`, one of the runtime's own files, which no grant opens"
-        );
+        assert_eq!(reason.rule, "it is another name of `reyn.yaml`, which no grant opens");
+    }
+
+    #[test]
+    fn keys_are_opened_by_what_is_about_keys_and_not_from_a_folder_above() {
+        let zones = Zones::new("/h".into(), vec![]).with_credentials_of(Path::new("/h"));
+        let target = Target { asked: ".ssh/id".into(), path: "/h/.ssh/id".into(), same_as: None };
+        let said = |rule: Option<Rule>, grant: Option<&str>, yes: Option<(&str, Scope)>| {
+            let policy = FilePolicy { read: rule, ..FilePolicy::default() };
+            let grants = grant.map(|path| Grant { axis: FileAxis::Read, path: Some(path.into()) });
+            let approval = yes.map(|(path, scope)| Approval {
+                axis: FileAxis::Read,
+                path: path.into(),
+                scope,
+                is_allowed: true,
+            });
+            let (grants, approvals) =
+                (Grants(grants.into_iter().collect()), Approvals(approval.into_iter().collect()));
+            file_verdict(FileOp::Grep, &target, &zones, &policy, &grants, &approvals) == Verdict::Allow
+        };
+        let only =
+            |path: &str| Some(Rule::Only(vec![PathRule { path: path.into(), scope: Scope::Recursive }]));
+        for (rule, grant, yes, is_allowed) in [
+            (None, None, None, false),
+            (Some(Rule::Allow), None, None, true),
+            (only("/h"), None, None, false),
+            (only("/h/.ssh"), None, None, true),
+            (None, Some("/h"), None, false),
+            (None, Some("/h/.ssh"), None, true),
+            (None, None, Some(("/h", Scope::Recursive)), false),
+            (None, None, Some(("/", Scope::Recursive)), false),
+            (None, None, Some(("/h/.ssh", Scope::Recursive)), true),
+            (None, None, Some(("/h/.ssh/id", Scope::JustPath)), true),
+        ] {
+            assert_eq!(said(rule.clone(), grant, yes), is_allowed, "{rule:?} {grant:?} {yes:?}");
+        }
     }
 
     #[test]
@@ -538,7 +582,11 @@ mod tests {
         let Verdict::Ask(reason) = verdict(None, vec![]) else { panic!("settled") };
         assert_eq!(reason.rule, "it is a usual place of keys and tokens");
         assert_eq!(verdict(Some(Rule::Allow), vec![]), Verdict::Allow);
-        assert_eq!(verdict(None, vec![Grant { axis: FileAxis::Read, path: None }]), Verdict::Allow);
+        let allowed_by = reason.allowed_by.unwrap_or_default();
+        assert!(allowed_by.contains("`--allow file.read:.ssh/id`"), "{allowed_by}");
+        let grant = |path: Option<&str>| Grant { axis: FileAxis::Read, path: path.map(PathBuf::from) };
+        assert!(matches!(verdict(None, vec![grant(None)]), Verdict::Ask(_)));
+        assert_eq!(verdict(None, vec![grant(Some("/home/u/.ssh/id"))]), Verdict::Allow);
     }
 
     #[test]

@@ -100,14 +100,14 @@ fn unreadable_arguments_and_made_up_names_are_errors_the_model_can_mend() {
             model   read_file {}
             model   read_file {"path":"REDAME.md"}
             failed  Error (invalid_args): the arguments must be a JSON object, not an array
-                    Hint: the text began with `[1]`; call it again as `read_file(path, offset?, limit?, char_offset?, encoding?)` with a JSON object
+                    Hint: the text began with `[1]`; call it again as `read_file(path, offset?, limit?)` with a JSON object
             failed  Error (invalid_args): the arguments are not valid JSON: EOF while parsing an object at line 1 column 20
-                    Hint: the text began with `{"path": "README.md"`; call it again as `read_file(path, offset?, limit?, char_offset?, encoding?)` with a JSON object
+                    Hint: the text began with `{"path": "README.md"`; call it again as `read_file(path, offset?, limit?)` with a JSON object
             failed  Error (unknown_tool): no tool is named `read_files`
                     Did you mean `read_file`, `grep_files`, `glob_files`, `edit_file` or `write_file`?
                     Hint: use a name that exists, exactly as written
             failed  Error (invalid_args): the arguments do not fit: missing field `path`
-                    Hint: call it as `read_file(path, offset?, limit?, char_offset?, encoding?)`
+                    Hint: call it as `read_file(path, offset?, limit?)`
             failed  Error (handler_error): cannot read `REDAME.md`: there is no such file or folder
                     Did you mean `README.md`?
                     Hint: `list_directory` shows what is there
@@ -134,7 +134,7 @@ fn a_reply_cut_at_its_limit_inside_a_call_is_told_to_the_model() {
             model   write_file malformed: {"path": ".reyn/x", "content": "half
             ok      hello
             failed  Error (invalid_args): the reply was cut at its token limit inside the arguments (EOF while parsing a string at line 1 column 36); send less in one call
-                    Hint: the text began with `{"path": ".reyn/x", "content": "half`; call it again as `write_file(path, content, encoding?)` with a JSON object
+                    Hint: the text began with `{"path": ".reyn/x", "content": "half`; call it again as `write_file(path, content)` with a JSON object
             model   done
             ended   answered
         "#]],

@@ -79,7 +79,7 @@ fn fill(
             Err(error) => return Err(error),
         }
         // Asking again to hear that there is no more would cost as much as reading a small file.
-        if *len == size && size < wanted {
+        if *len == size {
             return Ok(true);
         }
     }
@@ -90,7 +90,10 @@ fn is_binary(bytes: &[u8]) -> bool {
     let sample = bytes.get(..BINARY_SAMPLE_BYTES).unwrap_or(bytes);
     let is_marked_utf16 = bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF");
     let is_marked_utf32 = bytes.starts_with(b"\x00\x00\xFE\xFF");
-    !is_marked_utf16 && !is_marked_utf32 && memchr::memchr(0, sample).is_some()
+    // NUL bytes are half of the text in UTF-16, also without a mark.
+    let is_whole = sample.len() == bytes.len();
+    let is_utf16 = || detect(sample, is_whole, None).is_ok_and(|found| found.encoding.is_utf16());
+    !is_marked_utf16 && !is_marked_utf32 && memchr::memchr(0, sample).is_some() && !is_utf16()
 }
 
 /// Finds the encoding of `bytes`, which are a whole file or the beginning of one.

@@ -10,9 +10,8 @@ use reyn_text::encoding::Encoding;
 use reyn_text::reader::DecodingReader;
 use rustix::fs::Stat;
 
-use crate::FileId;
 use crate::bounds::{Bounds, ENCODING_SAMPLE_BYTES, SLICE_BYTES_MAX};
-use crate::folder::{is_out_of_descriptors, open_file, reason};
+use crate::folder::{file_id, is_out_of_descriptors, open_file, reason};
 use crate::grep::content::{Content, Text, Watched, read, text_of};
 use crate::grep::matcher::Matching;
 use crate::grep::rows::{Row, Rows, Window};
@@ -130,8 +129,7 @@ impl<'a> FileSearch<'a> {
             }
             Ok(None) | Err(_) => return Err(Ending::Unreadable),
         };
-        let id = FileId { device: stat.st_dev, inode: stat.st_ino, links: stat.st_nlink };
-        if !self.gatekeeper.admits(&job.path, Some(id)) {
+        if !self.gatekeeper.admits(&job.path, Some(file_id(&stat))) {
             return Err(Ending::NotPermitted);
         }
         Ok((file, stat))

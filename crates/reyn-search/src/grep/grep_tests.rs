@@ -65,6 +65,8 @@ fn an_expression_finds_its_lines_and_no_others() {
         ("ab\r\n\r\ncd\r\n", "^$", true, &[2]),
         ("a\n\nb\n", "^$", true, &[2]),
         ("a\nb", "", true, &[1, 2]),
+        ("a\nb\n", r"b\n|\z", true, &[2]),
+        ("a\n", r"(?s)\z", true, &[]),
         ("", "", true, &[]),
         ("Ab\nab\n", "ab", true, &[2]),
         ("Ab\nab\n", "ab", false, &[1, 2]),
@@ -241,6 +243,15 @@ fn a_file_that_is_no_text_is_skipped() {
     let found = find(&tree.root(""), &request("^x"));
     assert_eq!(shown(&found), ["late:1:x", "text:1:x"]);
     skipped(&found, Skipped { binary: 2, ..Skipped::default() });
+}
+
+#[test]
+fn utf_16_is_text_also_without_a_mark() {
+    let little: Vec<u8> = "one x\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let tree = Tree::new(&[("utf16", &little), ("zeros", &[b'x', 0, 0, 0])]);
+    let found = find(&tree.root(""), &request("x"));
+    assert_eq!(shown(&found), ["utf16:1:one x"]);
+    skipped(&found, Skipped { binary: 1, ..Skipped::default() });
 }
 
 #[test]
@@ -527,19 +538,22 @@ fn a_bound_of_the_walk_is_said_and_what_was_found_is_kept() {
 fn cancelling_is_noticed_inside_a_file() {
     let content = "x\n".repeat(200_000);
     let tree = Tree::new(&[("a", content.as_bytes())]);
-    let cancel = CancellationToken::new();
-    let asked_to_cancel = |_: &crate::Found<'_>| {
-        cancel.cancel();
-        true
-    };
     for pattern in ["x", "y"] {
         let request = GrepRequest { mode: GrepMode::Count, ..request(pattern) };
+        let cancel = CancellationToken::new();
         // Nothing but the search of the file itself looks at the token after this.
-        let cancelled = grep(&tree.root("a"), &request, &asked_to_cancel, &cancel);
-        assert_eq!(cancelled, Err(SearchError::Cancelled));
+        let cancels = |_: &crate::Found<'_>| {
+            cancel.cancel();
+            true
+        };
+        assert_eq!(
+            grep(&tree.root("a"), &request, &cancels, &cancel),
+            Err(SearchError::Cancelled),
+            "{pattern}"
+        );
         assert!(grep(&tree.root("a"), &request, &|_| true, &CancellationToken::new()).is_ok());
+        assert_eq!(grep(&tree.root(""), &request, &|_| true, &cancel), Err(SearchError::Cancelled));
     }
-    assert_eq!(grep(&tree.root(""), &request("x"), &|_| true, &cancel), Err(SearchError::Cancelled));
 }
 
 #[test]

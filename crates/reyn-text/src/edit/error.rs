@@ -156,7 +156,7 @@ impl EditError {
     }
 
     /// The same error without anything that is in the file: for callers that may write but not read it.
-    /// Line numbers stay.
+    /// The line numbers of exact matches stay.
     #[must_use]
     pub fn without_content(self) -> Self {
         match self {
@@ -164,11 +164,8 @@ impl EditError {
                 Self::Undecodable { encoding, line, at, byte: None }
             }
             Self::NotFound(mut not_found) => {
-                not_found.help = match not_found.help {
-                    Help::Alike(alike) => Help::Alike(Alike { characters: vec![], text: None, ..alike }),
-                    several @ Help::SeveralAlike { .. } => several,
-                    Help::None | Help::Near(_) | Help::NothingNear => Help::None,
-                };
+                not_found.already_at = None;
+                not_found.help = Help::None;
                 Self::NotFound(not_found)
             }
             other @ (Self::EmptyOld

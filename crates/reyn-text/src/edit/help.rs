@@ -15,6 +15,8 @@ use crate::near;
 const LOOKED_AT_BYTES_MAX: usize = 32 << 20;
 /// Characters of the file that are offered as a string to replace.
 const OFFERED_CHARS_MAX: usize = 2_000;
+/// Characters from which on a string that is in the file once was probably put there.
+const TELLING_CHARS_MIN: usize = 8;
 /// Characters that an offer lists by their numbers.
 const CHARACTERS_LISTED_MAX: usize = 5;
 
@@ -80,9 +82,9 @@ fn decoded(bytes: &[u8], known: Option<Encoding>) -> Cow<'_, str> {
     }
 }
 
-/// The line of the only place where `wanted` is.
+/// The line of the only place where `wanted` is. A string too short to tell anything is nowhere.
 fn only_line(text: &str, wanted: &str) -> Option<u64> {
-    if wanted.is_empty() {
+    if wanted.trim().chars().count() < TELLING_CHARS_MIN {
         return None;
     }
     let finder = memmem::Finder::new(wanted);
