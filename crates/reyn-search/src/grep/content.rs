@@ -87,7 +87,7 @@ fn fill(
 }
 
 fn is_binary(bytes: &[u8]) -> bool {
-    let sample = bytes.get(..BINARY_SAMPLE_BYTES).unwrap_or(bytes);
+    let sample = beginning(bytes);
     let is_marked_utf16 = bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF");
     let is_marked_utf32 = bytes.starts_with(b"\x00\x00\xFE\xFF");
     // NUL bytes are half of the text in UTF-16, also without a mark.
@@ -96,10 +96,16 @@ fn is_binary(bytes: &[u8]) -> bool {
     !is_marked_utf16 && !is_marked_utf32 && memchr::memchr(0, sample).is_some() && !is_utf16()
 }
 
+fn beginning(bytes: &[u8]) -> &[u8] {
+    bytes.get(..BINARY_SAMPLE_BYTES).unwrap_or(bytes)
+}
+
 /// Finds the encoding of `bytes`, which are a whole file or the beginning of one.
 pub(crate) fn text_of(bytes: &[u8], is_whole: bool) -> Text {
-    let is_utf8 = bytes.is_ascii()
-        || match std::str::from_utf8(bytes) {
+    // Text with NUL bytes near its beginning is UTF-16, whose bytes may all be ASCII.
+    let has_nul = memchr::memchr(0, beginning(bytes)).is_some();
+    let is_utf8 = !has_nul
+        && match std::str::from_utf8(bytes) {
             Ok(_) => true,
             Err(error) => !is_whole && error.error_len().is_none(),
         };

@@ -329,7 +329,7 @@ fn a_file_that_is_not_admitted_is_not_read() {
 
 /// Files with different numbers of matches, some of them near each other.
 fn many(files: u32) -> Tree {
-    let tree = Tree::new(&[(".hidden", b"x"), ("binary", b"x\0"), ("m/.hidden", b"x"), ("z/binary", b"x\0")]);
+    let tree = Tree::new(&[(".hidden", b"x"), ("binary", b"x\0\0"), ("m/.hidden", b"x"), ("z/binary", b"x\0\0")]);
     for file in 0..files {
         let lines: String =
             (0..40_u32)
