@@ -3,7 +3,7 @@
 //! `grep`, `glob`, `tail` (the last 200 lines), `skip` (200 lines at line 10,000,000) and `edit` are the
 //! workspace's; `walk` and `walk-parallel` are the `ignore` crate's own, with the same glob.
 
-use std::io::Write as _;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -105,18 +105,17 @@ fn page(workspace: &Workspace, target: &Target, offset: i64) -> Result<u64, Fail
     Ok(page.text.lines().count() as u64)
 }
 
-/// Turns the pattern round, so that the next run can turn it back.
+/// Turns the pattern round at the end of the file, so that the next run turns it back.
 fn edit(workspace: &Workspace, target: &Target, pattern: &str) -> Result<u64, Failure> {
     let turned: String = pattern.chars().rev().collect();
-    let request = |old: &str, new: &str| EditRequest {
-        old: old.to_owned(),
-        new: new.to_owned(),
-        replace_all: false,
-        encoding: None,
-    };
-    let cancel = CancellationToken::new();
-    let edited = workspace
-        .edit(target, &request(pattern, &turned), false, &cancel)
-        .or_else(|_| workspace.edit(target, &request(&turned, pattern), false, &cancel))?;
+    let mut end = vec![0; pattern.len() + 1];
+    let mut file = std::fs::File::open(&target.path)?;
+    file.seek(SeekFrom::End(-i64::try_from(end.len())?))?;
+    file.read_exact(&mut end)?;
+    let (old, new) =
+        if end.starts_with(pattern.as_bytes()) { (pattern, turned.as_str()) } else { (turned.as_str(), pattern) };
+    let request =
+        EditRequest { old: old.to_owned(), new: new.to_owned(), replace_all: false, encoding: None };
+    let edited = workspace.edit(target, &request, true, &CancellationToken::new())?;
     Ok(edited.replacements as u64)
 }
