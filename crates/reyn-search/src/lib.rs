@@ -47,6 +47,19 @@ pub struct FileId {
 /// Whether a file may be reported or read. Asked for every such file, from several threads at once.
 pub type Admits<'a> = &'a (dyn Fn(&Found<'_>) -> bool + Sync);
 
+/// The regular expression that matches exactly this text.
+#[must_use]
+pub fn literal(text: &str) -> String {
+    let mut expression = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if "\\.+*?()|[]{}^$#&-~".contains(c) {
+            expression.push('\\');
+        }
+        expression.push(c);
+    }
+    expression
+}
+
 /// Why a search has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SearchError {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use reyn_core::limits::RESULT_BYTES_MAX;
 use reyn_core::permission::FileOp;
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
-use reyn_search::{FileHits, GrepMode, GrepRequest};
+use reyn_search::{FileHits, GrepMode, GrepRequest, Grepped, literal};
+use reyn_workspace::FileError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     pattern: String,
     /// File or folder; default `.`.
     path: Option<String>,
-    /// Files, e.g. `*.rs`.
+    /// Only such files, e.g. `*.rs`.
     glob: Option<String>,
     /// Default true.
     case_sensitive: Option<bool>,
@@ -80,7 +81,7 @@ impl Tool for GrepFiles {
         let mode = args.output_mode.unwrap_or(OutputMode::Content);
         let request = GrepRequest {
             pattern: args.pattern.clone(),
-            glob: args.glob,
+            glob: args.glob.clone(),
             is_case_sensitive: args.case_sensitive.unwrap_or(true),
             mode: match mode {
                 OutputMode::Content => GrepMode::Content,
@@ -95,9 +96,18 @@ impl Tool for GrepFiles {
             output_bytes_max: RESULT_BYTES_MAX,
         };
         let base = workspace.search_base(touched.file(0));
-        let found = blocking(move || {
+        let (found, as_text) = blocking(move || {
             let judge = |target: &_| touched.admits(FileOp::Grep, target);
-            workspace.grep(touched.file(0), &request, &judge, &context.cancel)
+            let search = |request: &GrepRequest| {
+                workspace.grep(touched.file(0), request, &judge, &context.cancel)
+            };
+            let found = search(&request)?;
+            let as_text = if found.files.is_empty() && found.partial.is_none() {
+                found_as_text(&request, search)?
+            } else {
+                None
+            };
+            Ok((found, as_text))
         })
         .await?;
         let key = match mode {
@@ -112,8 +122,42 @@ impl Tool for GrepFiles {
             }
             OutputMode::FilesWithMatches => output.with("count", found.files.len()),
         };
+        let output = match as_text {
+            Some(expression) => output
+                .with("note", format!("the text itself is there: search for `{expression}` to find it")),
+            None => output,
+        };
+        let output = match (found.files.is_empty(), found.files_searched, args.glob) {
+            // A filter that fits nothing looks like a search that finds nothing.
+            (true, 0, Some(glob)) => output.with(
+                "note",
+                format!("no file was searched, since none matches `{glob}`; leave `glob` out to search all"),
+            ),
+            (true, searched, _) => output.with("files_searched", searched),
+            (false, ..) => output,
+        };
         Ok(with_rest(output, &found.skipped, found.next_offset, found.partial))
     }
+}
+
+/// The expression for the pattern as plain text, when a file has that text and none has what it says as an
+/// expression: `#[test]` matches `#t`.
+fn found_as_text(
+    request: &GrepRequest,
+    search: impl Fn(&GrepRequest) -> Result<Grepped, FileError>,
+) -> Result<Option<String>, FileError> {
+    let pattern = literal(&request.pattern);
+    if pattern == request.pattern {
+        return Ok(None);
+    }
+    let plain = GrepRequest {
+        pattern,
+        mode: GrepMode::FilesWithMatches,
+        offset: 0,
+        max_results: 1,
+        ..request.clone()
+    };
+    Ok((!search(&plain)?.files.is_empty()).then_some(plain.pattern))
 }
 
 /// One file a line, or a file's lines below its name: `12:` before a match, `12-` before a line around one,

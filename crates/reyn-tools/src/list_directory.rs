@@ -23,10 +23,10 @@ const MAX_RESULTS_MAX: u32 = 5_000;
 pub(crate) struct Args {
     /// Folder; `.` is the workspace.
     path: String,
-    /// Default 500.
-    max_results: Option<u32>,
     /// Names to skip.
     offset: Option<u32>,
+    /// Default 500.
+    max_results: Option<u32>,
 }
 
 impl Tool for ListDirectory {

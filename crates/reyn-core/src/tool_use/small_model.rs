@@ -21,6 +21,9 @@ pub struct Profile {
     pub instructions: &'static str,
     /// Exchanges before the conversation that show how it goes.
     pub examples: &'static [Example],
+    /// Optional parameters that are shown. A small model fills in whatever it sees, so a filter that it is
+    /// shown is a filter that it makes up.
+    pub optional_parameters: &'static [&'static str],
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
     /// Longest string argument under a schema, in characters.
@@ -45,6 +48,8 @@ pub const PROFILE: Profile = Profile {
         Use a tool when the request needs a file or a folder; you know a file only after reading it. \
         Otherwise answer directly. When a result holds what was asked, answer.\n\
         Tools:\n",
+    // To go on where a result was cut.
+    optional_parameters: &["offset"],
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
     examples: &[
@@ -142,9 +147,21 @@ fn instructions(surface: &Surface) -> String {
     let mut text = PROFILE.instructions.to_owned();
     for callable in &surface.callables {
         let summary = callable.description.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        let _ = writeln!(text, "- {}: {summary}", callable.signature());
+        let _ = writeln!(text, "- {}: {summary}", slimmed(callable).signature());
     }
     text
+}
+
+/// The tool without the optional parameters that a small model is not shown.
+fn slimmed(callable: &Callable) -> Callable {
+    let mut slim = callable.clone();
+    let required: Vec<Value> = callable.parameters["required"].as_array().cloned().unwrap_or_default();
+    if let Some(properties) = slim.parameters["properties"].as_object_mut() {
+        properties.retain(|name, _| {
+            required.iter().any(|one| one == name) || PROFILE.optional_parameters.contains(&name.as_str())
+        });
+    }
+    slim
 }
 
 /// A message with its calls and results written as text.
@@ -209,7 +226,7 @@ pub fn reply_schema(surface: &Surface, is_callable: &dyn Fn(&str) -> bool) -> Va
     let calls = surface.callables.iter().filter(|one| is_callable(&one.name)).map(|callable| {
         json!({
             "type": "object",
-            "properties": {"tool": {"const": callable.name}, "args": bounded(callable)},
+            "properties": {"tool": {"const": callable.name}, "args": bounded(&slimmed(callable))},
             "required": ["tool", "args"],
             "additionalProperties": false,
         })
@@ -321,6 +338,29 @@ mod tests {
         assert_eq!(short.messages, long.messages[..long.static_messages]);
         let Message::System(text) = &long.messages[0] else { panic!("system first") };
         assert!(text.ends_with("Tools:\n- read_file(path, offset?): Read a file\n"), "{text}");
+    }
+
+    #[test]
+    fn a_tool_is_shown_with_what_it_needs_and_the_way_to_the_next_page() {
+        let schema = |name: &str| json!({"type": name});
+        let callable = Callable {
+            name: "grep_files".into(),
+            description: "Search. Many words.".into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "path": schema("string"), "pattern": schema("string"), "glob": schema("string"),
+                    "offset": schema("integer"), "mode": schema("string"),
+                },
+                "required": ["pattern", "mode"],
+            }),
+        };
+        assert_eq!(slimmed(&callable).signature(), "grep_files(pattern, offset?, mode)");
+        let surface = Surface { callables: vec![callable], ..surface() };
+        assert!(instructions(&surface).ends_with("- grep_files(pattern, offset?, mode): Search\n"));
+        let args = &reply_schema(&surface, &|_| true)["anyOf"][1]["properties"]["args"];
+        let names: Vec<&String> = args["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["pattern", "offset", "mode"]);
     }
 
     #[test]

@@ -167,6 +167,52 @@ fn a_search_neither_names_nor_reads_what_is_not_permitted() {
 }
 
 #[test]
+fn a_search_that_finds_nothing_says_what_else_may_be_meant() {
+    let stage = Stage::new();
+    std::fs::write(stage.root.join("a.rs"), "#[test]\n").unwrap();
+    let script = vec![
+        calls([
+            call("1", "grep_files", json!({"pattern": "hello", "glob": "lib/*.py"})),
+            call("2", "grep_files", json!({"pattern": "hullo", "glob": "*.md"})),
+            call("3", "grep_files", json!({"pattern": "hello", "glob": "*.md"})),
+            call("4", "grep_files", json!({"pattern": "#[test]"})),
+        ])
+        .into(),
+        says("done").into(),
+    ];
+    let (_, shown) = stage.turn("go", script);
+    expect![[r##"
+        user    go
+        model   grep_files {"pattern":"hello","glob":"lib/*.py"}
+        model   grep_files {"pattern":"hullo","glob":"*.md"}
+        model   grep_files {"pattern":"hello","glob":"*.md"}
+        model   grep_files {"pattern":"#[test]"}
+        ok      count: 0
+                files_with_matches: 0
+                note: no file was searched, since none matches `lib/*.py`; leave `glob` out to search all
+        ok      count: 0
+                files_with_matches: 0
+                files_searched: 1
+                skipped: 1 hidden; `include_ignored` searches hidden and ignored ones too
+        ok      ---
+                count: 1
+                files_with_matches: 1
+                skipped: 1 hidden; `include_ignored` searches hidden and ignored ones too
+                ---
+                README.md
+                1:hello
+        ok      count: 0
+                files_with_matches: 0
+                note: the text itself is there: search for `\#\[test\]` to find it
+                files_searched: 2
+                skipped: 1 hidden; `include_ignored` searches hidden and ignored ones too
+        model   done
+        ended   answered
+    "##]]
+    .assert_eq(&shown);
+}
+
+#[test]
 fn a_list_of_places_holds_for_what_a_search_finds() {
     let mut stage = Stage::new();
     for folder in ["open", "closed"] {

@@ -329,7 +329,8 @@ fn a_file_that_is_not_admitted_is_not_read() {
 
 /// Files with different numbers of matches, some of them near each other.
 fn many(files: u32) -> Tree {
-    let tree = Tree::new(&[(".hidden", b"x"), ("binary", b"x\0\0"), ("m/.hidden", b"x"), ("z/binary", b"x\0\0")]);
+    let tree =
+        Tree::new(&[(".hidden", b"x"), ("binary", b"x\0\0"), ("m/.hidden", b"x"), ("z/binary", b"x\0\0")]);
     for file in 0..files {
         let lines: String =
             (0..40_u32)
@@ -566,4 +567,13 @@ fn cancelling_ends_the_reading_of_an_endless_file() {
     cancel.cancel();
     assert!(std::io::Read::read(&mut reader, &mut buffer).is_err());
     assert_eq!(reader.stop, Some(Stop::Cancelled));
+}
+
+#[test]
+fn every_text_can_be_searched_for_as_it_is() {
+    let text: String = (' '..='~').collect();
+    let tree = Tree::new(&[("a", text.as_bytes()), ("b", "日本(語)[x]".as_bytes())]);
+    assert_eq!(find(&tree.root(""), &request(&crate::literal(&text))).matches, 1);
+    assert_eq!(find(&tree.root(""), &request(&crate::literal("日本(語)[x]"))).matches, 1);
+    assert_eq!(crate::literal("#[test]"), r"\#\[test\]");
 }

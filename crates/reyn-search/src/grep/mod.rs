@@ -104,6 +104,8 @@ pub struct Grepped {
     pub matches: u64,
     /// Files with a match, in the same range.
     pub files_with_matches: u64,
+    /// Files that were searched, in the same range.
+    pub files_searched: u64,
     /// Whether there are more results after these.
     pub has_more: bool,
     /// The `offset` that gives the next results, when there are more.

@@ -17,6 +17,7 @@ pub(crate) struct Page<'a> {
     files: Vec<FileHits>,
     matches: u64,
     files_with_matches: u64,
+    files_searched: u64,
     /// Results so far, those passed over included.
     results: usize,
     bytes: usize,
@@ -36,6 +37,7 @@ impl<'a> Page<'a> {
             files: vec![],
             matches: 0,
             files_with_matches: 0,
+            files_searched: 0,
             results: 0,
             bytes: 0,
             has_more: false,
@@ -61,6 +63,7 @@ impl<'a> Page<'a> {
         search_again: &mut dyn FnMut(&Job, Window) -> Outcome,
     ) -> ControlFlow<()> {
         self.skipped += outcome.ending.skipped();
+        self.files_searched += u64::from(matches!(outcome.ending, Ending::Searched | Ending::LongLine));
         let (walk_skipped, ending) = (job.skipped, outcome.ending.clone());
         if outcome.results > 0 {
             match self.request.mode {
@@ -109,6 +112,7 @@ impl<'a> Page<'a> {
             files: self.files,
             matches: self.matches,
             files_with_matches: self.files_with_matches,
+            files_searched: self.files_searched,
             has_more: self.has_more,
             next_offset: self.has_more.then_some(self.results),
             skipped,

@@ -112,8 +112,11 @@ fn edit(workspace: &Workspace, target: &Target, pattern: &str) -> Result<u64, Fa
     let mut file = std::fs::File::open(&target.path)?;
     file.seek(SeekFrom::End(-i64::try_from(end.len())?))?;
     file.read_exact(&mut end)?;
-    let (old, new) =
-        if end.starts_with(pattern.as_bytes()) { (pattern, turned.as_str()) } else { (turned.as_str(), pattern) };
+    let (old, new) = if end.starts_with(pattern.as_bytes()) {
+        (pattern, turned.as_str())
+    } else {
+        (turned.as_str(), pattern)
+    };
     let request =
         EditRequest { old: old.to_owned(), new: new.to_owned(), replace_all: false, encoding: None };
     let edited = workspace.edit(target, &request, true, &CancellationToken::new())?;
