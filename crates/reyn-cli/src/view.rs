@@ -95,7 +95,7 @@ impl<'a> View<'a> {
                 self.is_streamed = false;
                 format!("· {} {}", call.name, target(call))
             }
-            SessionEvent::ToolFinished(_, outcome) => format!("  {}", outcome_line(outcome)),
+            SessionEvent::ToolFinished(call, outcome) => format!("  {}", outcome_line(call, outcome)),
         };
         self.end_line();
         // A name that a model made up, or a path, may hold line ends that forge a line of ours.
@@ -236,13 +236,16 @@ fn target(call: &ToolCall) -> String {
     }
 }
 
-fn outcome_line(outcome: &Outcome) -> String {
+fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
+    // What the call named stands above already.
+    let is_echo =
+        |key: &str, value: &Value| call.args.as_object().is_some_and(|args| args.get(key) == Some(value));
     match outcome {
         Outcome::Ok(output) => {
             let facts: Vec<String> = output
                 .fields
                 .iter()
-                .filter(|(key, value)| *key != "path" && !(*key == "encoding" && *value == "utf-8"))
+                .filter(|(key, value)| !is_echo(key, value) && !(*key == "encoding" && *value == "utf-8"))
                 .map(|(key, value)| {
                     format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
                 })

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use reyn_core::limits::RESULT_BYTES_MAX;
 use reyn_core::permission::FileOp;
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
-use reyn_search::{FileHits, GrepMode, GrepRequest, Grepped, literal};
-use reyn_workspace::FileError;
+use reyn_search::{FileHits, GrepMode, GrepRequest, literal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -96,18 +95,19 @@ impl Tool for GrepFiles {
             output_bytes_max: RESULT_BYTES_MAX,
         };
         let base = workspace.search_base(touched.file(0));
-        let (found, as_text) = blocking(move || {
+        let (found, is_text) = blocking(move || {
             let judge = |target: &_| touched.admits(FileOp::Grep, target);
             let search = |request: &GrepRequest| {
                 workspace.grep(touched.file(0), request, &judge, &context.cancel)
             };
             let found = search(&request)?;
-            let as_text = if found.files.is_empty() && found.partial.is_none() {
-                found_as_text(&request, search)?
-            } else {
-                None
-            };
-            Ok((found, as_text))
+            let plain = literal(&request.pattern);
+            if !found.files.is_empty() || found.partial.is_some() || plain == request.pattern {
+                return Ok((found, false));
+            }
+            // `#[test]` is an expression for `#t`, and is never meant as one.
+            let as_text = search(&GrepRequest { pattern: plain, ..request })?;
+            Ok(if as_text.files.is_empty() { (found, false) } else { (as_text, true) })
         })
         .await?;
         let key = match mode {
@@ -122,10 +122,10 @@ impl Tool for GrepFiles {
             }
             OutputMode::FilesWithMatches => output.with("count", found.files.len()),
         };
-        let output = match as_text {
-            Some(expression) => output
-                .with("note", format!("the text itself is there: search for `{expression}` to find it")),
-            None => output,
+        let output = if is_text {
+            output.with("note", "no line matches the pattern as an expression; these have it as plain text")
+        } else {
+            output
         };
         let output = match (found.files.is_empty(), found.files_searched, args.glob) {
             // A filter that fits nothing looks like a search that finds nothing.
@@ -138,26 +138,6 @@ impl Tool for GrepFiles {
         };
         Ok(with_rest(output, &found.skipped, found.next_offset, found.partial))
     }
-}
-
-/// The expression for the pattern as plain text, when a file has that text and none has what it says as an
-/// expression: `#[test]` matches `#t`.
-fn found_as_text(
-    request: &GrepRequest,
-    search: impl Fn(&GrepRequest) -> Result<Grepped, FileError>,
-) -> Result<Option<String>, FileError> {
-    let pattern = literal(&request.pattern);
-    if pattern == request.pattern {
-        return Ok(None);
-    }
-    let plain = GrepRequest {
-        pattern,
-        mode: GrepMode::FilesWithMatches,
-        offset: 0,
-        max_results: 1,
-        ..request.clone()
-    };
-    Ok((!search(&plain)?.files.is_empty()).then_some(plain.pattern))
 }
 
 /// One file a line, or a file's lines below its name: `12:` before a match, `12-` before a line around one,

@@ -201,11 +201,14 @@ fn a_search_that_finds_nothing_says_what_else_may_be_meant() {
                 ---
                 README.md
                 1:hello
-        ok      count: 0
-                files_with_matches: 0
-                note: the text itself is there: search for `\#\[test\]` to find it
-                files_searched: 2
+        ok      ---
+                count: 1
+                files_with_matches: 1
+                note: no line matches the pattern as an expression; these have it as plain text
                 skipped: 1 hidden; `include_ignored` searches hidden and ignored ones too
+                ---
+                a.rs
+                1:#[test]
         model   done
         ended   answered
     "##]]
