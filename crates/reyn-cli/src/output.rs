@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use reyn_core::limits::DIFF_LINES_SHOWN;
+use reyn_core::text::is_invisible;
 use serde_json::Value;
 
 static IS_LOST: AtomicBool = AtomicBool::new(false);
@@ -90,7 +91,7 @@ fn diff(text: &str) -> String {
     let mut lines = text.lines().skip(2);
     let mut shown = String::new();
     for line in lines.by_ref().take(DIFF_LINES_SHOWN) {
-        let line = for_terminal(line);
+        let line = visible(line);
         let colour = match line.chars().next() {
             Some('+') => "32",
             Some('-') => "31",
@@ -110,6 +111,19 @@ fn diff(text: &str) -> String {
 /// the cursor, forge a prompt or write to the clipboard.
 pub(crate) fn for_terminal(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_control(*c))).collect()
+}
+
+/// Text that a person decides on, with everything that would not be seen written out.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_invisible(c) && c != '\t' {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 const fn is_bidi_control(c: char) -> bool {
@@ -141,7 +155,7 @@ mod tests {
     fn a_long_diff_is_cut_and_says_how_much_is_left() {
         let text = format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n{}", "+x\u{1b}[2J\n--- y\n".repeat(30));
         let shown = diff(&text);
-        assert!(shown.starts_with("    @@ -1 +1 @@\n    +x[2J\n    --- y\n"), "{shown}");
+        assert!(shown.starts_with("    @@ -1 +1 @@\n    +x\\u{1b}[2J\n    --- y\n"), "{shown}");
         assert!(shown.ends_with("    … 21 more lines\n"), "{shown}");
         assert_eq!(diff(""), "");
     }

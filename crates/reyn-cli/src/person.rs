@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use reyn_runtime::gate::{Answer, Person, Question};
+use reyn_runtime::gate::{Answer, Change, Person, Question};
 
 use crate::output;
 
@@ -61,12 +61,16 @@ fn read_line() -> Option<String> {
 
 fn words(question: &Question) -> String {
     let clean = |text: &str| output::for_terminal(text).replace('\n', " ");
-    let diff = question.diff.as_deref().map(output::proposed_diff).unwrap_or_default();
+    let change = match &question.change {
+        Some(Change::Diff(diff)) => output::proposed_diff(diff),
+        Some(Change::NotShown(reason)) => format!("    the change is not shown: {reason}\n"),
+        None => String::new(),
+    };
     format!(
-        "\n{} wants to {} {}\n  asked because {}\n{diff}",
+        "\n{} wants to {} {}\n  asked because {}\n{change}",
         output::bold(&clean(&question.tool)),
         question.op.verb(),
-        output::bold(&clean(&question.place)),
+        output::bold(&format!("`{}`", output::visible(&question.place))),
         clean(&question.rule)
     )
 }
@@ -79,7 +83,7 @@ fn choices(question: &Question) -> String {
         let folder = output::for_terminal(&question.folder).replace('\n', " ");
         format!("  [y] this run  [j] always this path  [r] always below {folder}/  [N] no: ")
     } else {
-        "  [y] this run  [j] always this path  [N] no: ".to_owned()
+        "  [y] this time  [N] no: ".to_owned()
     }
 }
 
@@ -87,7 +91,7 @@ fn choices(question: &Question) -> String {
 fn answer(line: &str, question: &Question) -> Option<Answer> {
     match line.trim() {
         "y" | "Y" | "yes" => Some(Answer::Once),
-        "j" | "J" if !question.op.is_search() => Some(Answer::JustPath),
+        "j" | "J" if question.may_widen && !question.op.is_search() => Some(Answer::JustPath),
         "r" | "R" if question.may_widen => Some(Answer::Recursive),
         "n" | "N" | "no" | "" => Some(Answer::No),
         _ => None,
@@ -107,7 +111,7 @@ mod tests {
             rule: "a rule".into(),
             may_widen,
             folder: "src".into(),
-            diff: None,
+            change: None,
         }
     }
 

@@ -35,7 +35,7 @@ fn decide_one_call(bencher: divan::Bencher<'_, '_>) {
         ..Narrowing::inert(NarrowingOrigin::exclude_tools())
     };
     let approval = |at: usize| Approval {
-        axis: FileAxis::Write,
+        op: FileOp::Write,
         path: format!("/work/folder_{at}").into(),
         scope: Scope::Recursive,
         is_allowed: true,
@@ -47,7 +47,12 @@ fn decide_one_call(bencher: divan::Bencher<'_, '_>) {
     };
     let narrowings = compose_resolved((0..10).map(narrowing));
     let authority = Arc::new(effective(agent, SandboxLayer, ProfileLayer::default(), narrowings));
-    let target = Target { asked: "folder_0/a.rs".into(), path: "/work/folder_0/a.rs".into(), same_as: None };
+    let target = Target {
+        asked: "folder_0/a.rs".into(),
+        path: "/work/folder_0/a.rs".into(),
+        same_as: None,
+        link: None,
+    };
     bencher
         .with_inputs(|| Call(vec![Need::File { op: FileOp::Write, target: target.clone() }]))
         .bench_values(|call| assert!(matches!(decide(call, &authority), Decision::Permit(_))));

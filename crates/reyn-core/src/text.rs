@@ -70,8 +70,19 @@ pub fn alternatives(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// A path as people and models read it: the bytes that are no text, control characters, and a backslash
-/// that would be taken for one of these, stand as `\xNN`. Two different paths never look the same, and
+/// Whether a character is not seen, or changes how others are seen: control and direction characters,
+/// blanks without width, tags. Two texts that differ in these alone look the same.
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// A path as people and models read it: the bytes that are no text, characters that are not seen, and a
+/// backslash that would be taken for one of these, stand as `\xNN`. Two different paths never look the same, and
 /// [`unshown`] leads back.
 #[must_use]
 pub fn shown_path(path: &std::path::Path) -> String {
@@ -81,7 +92,7 @@ pub fn shown_path(path: &std::path::Path) -> String {
     for chunk in bytes.utf8_chunks() {
         let mut rest = chunk.valid();
         while let Some(c) = rest.chars().next() {
-            if c.is_control() || (c == '\\' && escaped_byte(rest.as_bytes()).is_some()) {
+            if is_invisible(c) || (c == '\\' && escaped_byte(rest.as_bytes()).is_some()) {
                 for byte in c.encode_utf8(&mut [0; 4]).bytes() {
                     let _ = write!(shown, "\\x{byte:02x}");
                 }
@@ -168,6 +179,7 @@ mod tests {
             (b"caf\xe9.txt", "caf\\xe9.txt"),
             (b"a\nb", "a\\x0ab"),
             ("a\u{85}b".as_bytes(), "a\\xc2\\x85b"),
+            ("ma\u{200e}in".as_bytes(), "ma\\xe2\\x80\\x8ein"),
             (b"a\\x0ab", "a\\x5cx0ab"),
             (b"C:\\xyz", "C:\\xyz"),
             (b"a\\", "a\\"),

@@ -175,10 +175,10 @@ fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use reyn_core::permission::{FileAxis, Scope};
+    use reyn_core::permission::{FileOp, Scope};
 
     fn approval(path: &str, scope: Scope) -> Approval {
-        Approval { axis: FileAxis::Write, path: path.into(), scope, is_allowed: true }
+        Approval { op: FileOp::Write, path: path.into(), scope, is_allowed: true }
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(store.current(&zones).unwrap(), Approvals::default());
         std::fs::write(&path, "chat_router/file.write/other: false\n").unwrap();
         assert_eq!(
-            store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/other"), |_| true),
+            store.current(&zones).unwrap().answer(FileOp::Write, Path::new("/w/other"), |_| true),
             Some(false)
         );
     }
@@ -263,9 +263,9 @@ mod tests {
         let given = Approval { path: path.clone(), ..approval("", Scope::JustPath) };
         assert!(store.keep(given, &zones).unwrap());
         let answers = store.current(&zones).unwrap();
-        assert_eq!(answers.answer(FileAxis::Write, &path, |_| true), Some(true));
+        assert_eq!(answers.answer(FileOp::Write, &path, |_| true), Some(true));
         for other in ["/w/a\u{fffd}", "/w/a\\xff"] {
-            assert_eq!(answers.answer(FileAxis::Write, Path::new(other), |_| true), None);
+            assert_eq!(answers.answer(FileOp::Write, Path::new(other), |_| true), None);
         }
     }
 
@@ -278,7 +278,7 @@ mod tests {
         .map(|text| format!("chat_router/{text}"));
         let (dir, mut store, zones) = store(&text[0]);
         let a_is = |store: &mut ApprovalStore| {
-            store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/a"), |_| true)
+            store.current(&zones).unwrap().answer(FileOp::Write, Path::new("/w/a"), |_| true)
         };
         assert_eq!(a_is(&mut store), Some(true));
         let path = dir.path().join("approvals.yaml");
@@ -299,7 +299,7 @@ mod tests {
         for (path, answer) in
             [("/w/y", true), ("/w/-x/y", false), ("/w/src/b", true), ("/w/src/a", false), ("/w/both", false)]
         {
-            assert_eq!(answers.answer(FileAxis::Write, Path::new(path), |_| true), Some(answer), "{path}");
+            assert_eq!(answers.answer(FileOp::Write, Path::new(path), |_| true), Some(answer), "{path}");
         }
     }
 
@@ -308,7 +308,7 @@ mod tests {
         let (dir, mut store, zones) = store("");
         store.remember(approval("/w/a", Scope::JustPath));
         std::fs::write(dir.path().join("approvals.yaml"), "chat_router/file.write/a: false\n").unwrap();
-        let answer = store.current(&zones).unwrap().answer(FileAxis::Write, Path::new("/w/a"), |_| true);
+        let answer = store.current(&zones).unwrap().answer(FileOp::Write, Path::new("/w/a"), |_| true);
         assert_eq!(answer, Some(false));
     }
 

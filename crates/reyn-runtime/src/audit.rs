@@ -15,6 +15,8 @@ use reyn_core::audit::AuditEvent;
 use reyn_core::settings::AuditSettings;
 use serde_json::{Value, json};
 
+use crate::log::check_own_folders;
+
 /// Files of one second; a further one would mean a loop.
 const FILES_PER_SECOND_MAX: u32 = 1_000;
 
@@ -131,6 +133,7 @@ impl AuditLog {
 fn open_new(folder: &Path, settings: &AuditSettings, now: Zoned) -> Result<Current, AuditError> {
     let month = folder.join(now.strftime("%Y-%m").to_string());
     let fail = |source| AuditError { path: month.clone(), source };
+    check_own_folders(&month, OWN_FOLDERS).map_err(fail)?;
     if !month.is_dir() {
         std::fs::create_dir_all(&month).map_err(fail)?;
         remove_old_months(folder, settings, &now);
@@ -162,12 +165,27 @@ fn remove_old_months(folder: &Path, settings: &AuditSettings, now: &Zoned) {
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
         let is_old = name.to_str().is_some_and(|name| is_month(name) && name < oldest.as_str());
-        if is_old {
-            // What cannot be removed today is tried again next month.
-            let _ = std::fs::remove_dir_all(entry.path());
+        if is_old && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_month(&entry.path());
         }
     }
 }
+
+/// Removes the audit files of a folder, and the folder when nothing else is in it. What cannot be removed
+/// today is tried again next month.
+fn remove_month(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    let _ = std::fs::remove_dir(folder);
+}
+
+/// `events`, `agents`, the agent's, `chat` and the month's own.
+const OWN_FOLDERS: usize = 5;
 
 /// Whether a folder's name is `YYYY-MM`, one of ours.
 fn is_month(name: &str) -> bool {
@@ -254,6 +272,40 @@ mod tests {
         let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", AuditSettings::default());
         audit.record(&event("a"), "2026-01-10T12:00:00Z".parse().unwrap()).unwrap();
         assert_eq!(std::fs::read_dir(&chat).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_folder_is_refused_and_nothing_behind_it_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let victim = tempfile::tempdir().unwrap();
+        let old = victim.path().join("2019-01");
+        std::fs::create_dir_all(&old).unwrap();
+        std::fs::write(old.join("thesis.txt"), "x").unwrap();
+        std::fs::create_dir_all(dir.path().join("agents/default")).unwrap();
+        std::os::unix::fs::symlink(victim.path(), dir.path().join("agents/default/chat")).unwrap();
+        let now: Timestamp = "2026-01-10T12:00:00Z".parse().unwrap();
+        let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", AuditSettings::default());
+        assert!(audit.record(&event("a"), now).is_err());
+        assert_eq!(std::fs::read_dir(victim.path()).unwrap().count(), 1);
+        assert!(old.join("thesis.txt").exists());
+    }
+
+    #[test]
+    fn of_an_old_month_only_our_own_files_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let chat = dir.path().join("agents/default/chat");
+        for name in ["2019-01", "2019-02"] {
+            std::fs::create_dir_all(chat.join(name)).unwrap();
+            std::fs::write(chat.join(name).join("2019-01-01T000000.jsonl"), "{}").unwrap();
+        }
+        std::fs::write(chat.join("2019-02/notes.txt"), "x").unwrap();
+        let now: Timestamp = "2026-01-10T12:00:00Z".parse().unwrap();
+        let mut audit = AuditLog::new(dir.path(), "default", "s1", "tok", AuditSettings::default());
+        audit.record(&event("a"), now).unwrap();
+        assert!(!chat.join("2019-01").exists());
+        let left: Vec<_> =
+            std::fs::read_dir(chat.join("2019-02")).unwrap().map(|one| one.unwrap().file_name()).collect();
+        assert_eq!(left, ["notes.txt"]);
     }
 
     #[test]

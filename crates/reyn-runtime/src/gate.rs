@@ -17,7 +17,7 @@ use reyn_core::limits::{ERROR_BYTES_MAX, PREVIEW_MS_MAX, QUESTIONS_PER_CALL_MAX,
 use reyn_core::permission::{Approval, AskReason, FileOp, Scope};
 use reyn_core::text::{prefix, shown_path};
 use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
-use reyn_tools::{Context, Prepared, Registry, ToolError};
+use reyn_tools::{Context, Prepared, Preview, Registry, ToolError};
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{ACTOR, ApprovalStore};
@@ -44,8 +44,17 @@ pub struct Question {
     pub may_widen: bool,
     /// The folder that a wider yes covers.
     pub folder: String,
-    /// What the call would change, as a unified diff, when it changes a text.
-    pub diff: Option<String>,
+    /// What the call would change, when it changes a text.
+    pub change: Option<Change>,
+}
+
+/// What a person is shown of a change before it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// A unified diff.
+    Diff(String),
+    /// Why it is not shown.
+    NotShown(&'static str),
 }
 
 /// What a person answers.
@@ -75,6 +84,16 @@ pub struct Gate {
     pub person: Option<Box<dyn Person>>,
     /// Longest run of one call.
     pub call_time_max: Duration,
+}
+
+/// What came of a question.
+enum Asked {
+    /// No, or nobody is there.
+    Refused(CallError),
+    /// Yes, and it is where the next decision finds it.
+    Kept,
+    /// Yes, for this call and no other.
+    ForThisCall(Approval),
 }
 
 /// A verdict on a prepared call.
@@ -116,13 +135,17 @@ impl Gate {
         journal: &mut Journal,
         cancel: &CancellationToken,
     ) -> Result<Judged, SessionError> {
+        let mut for_this_call: Vec<Approval> = vec![];
         for _ in 0..QUESTIONS_PER_CALL_MAX {
             let prepared = match self.prepare(call.clone(), cancel).await {
                 Ok(prepared) => prepared,
                 Err(error) => return Ok(Judged::Refused(error)),
             };
             match self.approvals.current(self.authority.agent().zones()) {
-                Ok(approvals) => Arc::make_mut(&mut self.authority).agent_mut().approvals = approvals,
+                Ok(mut approvals) => {
+                    approvals.0.extend(for_this_call.iter().cloned());
+                    Arc::make_mut(&mut self.authority).agent_mut().approvals = approvals;
+                }
                 Err(error) => return Ok(Judged::Refused(undecided(&error))),
             }
             let (prepared, need, reason) = match decide(prepared, &self.authority) {
@@ -134,8 +157,10 @@ impl Gate {
                 }
                 Decision::Ask { call, need, reason } => (call, need, reason),
             };
-            if let Some(error) = self.ask(call, prepared, &need, &reason, journal, cancel).await? {
-                return Ok(Judged::Refused(error));
+            match self.ask(call, prepared, &need, &reason, journal, cancel).await? {
+                Asked::Refused(error) => return Ok(Judged::Refused(error)),
+                Asked::Kept => {}
+                Asked::ForThisCall(approval) => for_this_call.push(approval),
             }
         }
         Ok(Judged::Refused(CallError::new(
@@ -162,14 +187,17 @@ impl Gate {
     }
 
     /// What a call would change, for the person's eyes. A question is put without it rather than late.
-    async fn preview(&self, prepared: Prepared, cancel: &CancellationToken) -> Option<String> {
+    async fn preview(&self, prepared: Prepared, cancel: &CancellationToken) -> Option<Change> {
         let context = Arc::clone(&self.context);
         let showing = tokio::task::spawn_blocking(move || prepared.preview(&context));
         tokio::select! {
             biased;
             () = cancel.cancelled() => None,
-            shown = tokio::time::timeout(Duration::from_millis(PREVIEW_MS_MAX), showing) => {
-                shown.ok()?.ok()?.filter(|text| !text.is_empty())
+            shown = tokio::time::timeout(Duration::from_millis(PREVIEW_MS_MAX), showing) => match shown {
+                Ok(Ok(Some(Preview::Diff(diff)))) => Some(Change::Diff(diff.text)),
+                Ok(Ok(Some(Preview::NotShown(reason)))) => Some(Change::NotShown(reason)),
+                Ok(Ok(None)) => None,
+                Ok(Err(_)) | Err(_) => Some(Change::NotShown("it took too long to compare")),
             }
         }
     }
@@ -187,7 +215,7 @@ impl Gate {
         format!("stopped after {} s (`safety.timeout.tool_call_seconds`)", self.call_time_max.as_secs())
     }
 
-    /// Puts one need to a person. `None` when the answer was yes and is recorded.
+    /// Puts one need to a person.
     async fn ask(
         &mut self,
         call: &ToolCall,
@@ -196,69 +224,78 @@ impl Gate {
         reason: &AskReason,
         journal: &mut Journal,
         cancel: &CancellationToken,
-    ) -> Result<Option<CallError>, SessionError> {
+    ) -> Result<Asked, SessionError> {
         let zones = self.authority.agent().zones().clone();
         let Need::File { op, target } = need;
         let op = *op;
         if self.person.is_none() {
             let error = reason.refused_for_want_of_a_person(op, target).into_error();
             journal.audit_denied(call, Some(need), &error)?;
-            return Ok(Some(error));
+            return Ok(Asked::Refused(error));
         }
-        let diff = self.preview(prepared, cancel).await;
-        let Some(person) = &mut self.person else { return Ok(None) };
+        let change = self.preview(prepared, cancel).await;
+        let Some(person) = &mut self.person else { return Ok(Asked::Kept) };
         // Who lets a folder be searched means what is in it, and nothing beside it.
         let folder = if op.is_search() { &target.path } else { target.path.parent().unwrap_or(&target.path) }
             .to_owned();
+        // Where a link leads is only asked about so that the link may go.
+        let is_once = reason.allowed_by.is_none() || target.link.is_some();
+        let place = match &target.link {
+            Some(link) => format!("{} (a link to {})", zones.display(link), zones.display(&target.path)),
+            None => zones.display(&target.path),
+        };
         let question = Question {
             tool: call.name.clone(),
             op,
-            place: zones.display(&target.path),
+            place,
             rule: reason.rule.clone(),
-            may_widen: reason.allowed_by.is_some(),
+            may_widen: !is_once,
             folder: zones.display(&folder),
-            diff,
+            change,
         };
         journal.audit(AuditEvent::UserInterventionRequested {
             chain_id: journal.chain_id(),
-            key: op.axis().key().to_owned(),
+            key: op.key().to_owned(),
             subject: question.place.clone(),
         })?;
         let answer = tokio::select! {
             biased;
             () = cancel.cancelled() => {
-                return Ok(Some(cancelled_before()));
+                return Ok(Asked::Refused(cancelled_before()));
             }
             answer = person.ask(&question) => answer,
         };
         let own_scope = if op.is_search() { Scope::Recursive } else { Scope::JustPath };
         let (path, scope, is_kept) = match answer {
+            Answer::Once | Answer::JustPath if is_once => (target.path.clone(), Scope::ThisCall, false),
             Answer::Once => (target.path.clone(), own_scope, false),
             Answer::JustPath => (target.path.clone(), own_scope, true),
             Answer::Recursive if question.may_widen => (folder, Scope::Recursive, true),
             Answer::Recursive | Answer::No => {
                 let path = target.path.clone();
                 // A no holds for the run too: asking again and again must not wear a person down.
-                let refused = Approval { axis: op.axis(), path, scope: Scope::JustPath, is_allowed: false };
+                let refused = Approval { op, path, scope: Scope::JustPath, is_allowed: false };
                 self.approvals.remember(refused);
                 let error = reason.refused_by_a_person(op, target).into_error();
                 journal.audit_denied(call, Some(need), &error)?;
-                return Ok(Some(error));
+                return Ok(Asked::Refused(error));
             }
         };
-        let approval = Approval { axis: op.axis(), path, scope, is_allowed: true };
+        let approval = Approval { op, path, scope, is_allowed: true };
         let key = approval.key(ACTOR, &zones);
         let persisted = if is_kept {
-            match self.approvals.keep(approval, &zones) {
+            match self.approvals.keep(approval.clone(), &zones) {
                 Ok(persisted) => persisted,
-                Err(error) => return Ok(Some(undecided(&error))),
+                Err(error) => return Ok(Asked::Refused(undecided(&error))),
             }
         } else {
-            self.approvals.remember(approval);
+            if scope != Scope::ThisCall {
+                self.approvals.remember(approval.clone());
+            }
             false
         };
         journal.audit(AuditEvent::PermissionGranted { chain_id: journal.chain_id(), key, persisted })?;
-        Ok(None)
+        Ok(if scope == Scope::ThisCall { Asked::ForThisCall(approval) } else { Asked::Kept })
     }
 
     /// Records that the call begins, runs it within its time, and bounds what it says.

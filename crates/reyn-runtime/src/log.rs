@@ -135,6 +135,7 @@ impl ConversationLog {
     pub fn open(sessions: &Path, id: &str, now: &str) -> Result<(Self, OpenReport), LogError> {
         check_name(id)?;
         let folder = sessions.join(id);
+        check_own_folders(&folder, OWN_FOLDERS).map_err(|source| io("create", &folder, source))?;
         std::fs::create_dir_all(&folder).map_err(|source| io("create", &folder, source))?;
         let lock = take_lock(&folder, id, now)?;
         let path = folder.join(LOG_FILE);
@@ -144,6 +145,9 @@ impl ConversationLog {
             .create(true)
             .open(&path)
             .map_err(|source| io("open", &path, source))?;
+        if !file.metadata().map_err(|source| io("open", &path, source))?.is_file() {
+            return Err(io("open", &path, std::io::Error::other("it is not a regular file")));
+        }
         let bytes = read_all(&mut file, &path)?;
         let scan = scan(&bytes, &path)?;
         let mut report = OpenReport { is_resumed: !bytes.is_empty(), ..OpenReport::default() };
@@ -227,8 +231,32 @@ impl ConversationLog {
 /// How the files of a session are opened: never through a link, which could have them written elsewhere.
 fn no_link() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    // Without NONBLOCK, a pipe in the place of a log would be waited for.
+    options.mode(0o600).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
     options
+}
+
+/// `state`, `sessions` and the session's own.
+const OWN_FOLDERS: usize = 3;
+
+/// Refuses links among the last `count` folders of a path: they are the runtime's own, and a project could
+/// bring them to have other places written.
+///
+/// # Errors
+/// When one of them is a link or another thing that is no folder.
+pub(crate) fn check_own_folders(path: &Path, count: usize) -> std::io::Result<()> {
+    for folder in path.ancestors().take(count) {
+        match folder.symlink_metadata() {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => {
+                let message = format!("`{}` is not a folder of its own; remove it", folder.display());
+                return Err(std::io::Error::other(message));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Some file systems cannot sync a folder; that is no failure.
@@ -450,6 +478,28 @@ mod tests {
         assert_eq!(log.entries().len(), kept.len() + 1, "the next record round-trips");
         let side = std::fs::read(dir.path().join("s/log.damaged")).unwrap_or_default();
         (kept, report, side)
+    }
+
+    #[test]
+    fn what_a_project_puts_in_the_place_of_our_folders_and_files_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("state")).unwrap();
+        let sessions = dir.path().join("state/sessions");
+        std::os::unix::fs::symlink(elsewhere.path(), &sessions).unwrap();
+        let error = ConversationLog::open(&sessions, "s", NOW).unwrap_err();
+        assert!(error.to_string().contains("is not a folder of its own"), "{error}");
+        assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+
+        std::fs::remove_file(&sessions).unwrap();
+        std::fs::create_dir_all(sessions.join("s")).unwrap();
+        let (mode, kind) = (rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR, rustix::fs::FileType::Fifo);
+        rustix::fs::mknodat(rustix::fs::CWD, sessions.join("s/log.jsonl"), kind, mode, 0).unwrap();
+        let error = ConversationLog::open(&sessions, "s", NOW).unwrap_err();
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+
+        std::fs::remove_file(sessions.join("s/log.jsonl")).unwrap();
+        ConversationLog::open(&sessions, "s", NOW).unwrap();
     }
 
     #[test]

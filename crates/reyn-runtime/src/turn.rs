@@ -5,7 +5,7 @@ use reyn_core::conversation::{
     Ending, Entry, Finish, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
 };
 use reyn_core::request::ChatRequest;
-use reyn_core::tool::{ErrorKind, Outcome, ToolCall};
+use reyn_core::tool::{Effect, ErrorKind, Outcome, ToolCall};
 use reyn_core::tool_use::{Catalog, Surface, ToolFormat, answer_stream::AnswerStream, enumerate_all};
 use reyn_core::turn::{Step, cancel_step, next_step, settle_step};
 use reyn_llm::{ModelError, StreamEvent};
@@ -98,6 +98,15 @@ impl Session {
         Ok(report)
     }
 
+    /// Whether the latest call with this id was permitted and had begun to change something.
+    fn had_started(&self, call_id: &str) -> bool {
+        let since_reply =
+            self.journal.log.entries().iter().rev().take_while(|entry| !matches!(entry, Entry::Reply(_)));
+        since_reply.into_iter().any(|entry| {
+            matches!(entry, Entry::Started { call_id: started, effect: Effect::Changes } if started == call_id)
+        })
+    }
+
     /// The latest call with this id.
     fn call_of(&self, call_id: &str) -> Option<ToolCall> {
         let mut replies = self.journal.log.entries().iter().rev();
@@ -129,7 +138,9 @@ impl Session {
                 Step::Append(entry) => {
                     if let Entry::Finished { call_id, .. } = &entry {
                         closed_calls += 1;
-                        if let Some(call) = self.call_of(call_id) {
+                        if self.had_started(call_id)
+                            && let Some(call) = self.call_of(call_id)
+                        {
                             self.gate.recover(&call, cancel).await;
                         }
                     }

@@ -35,6 +35,8 @@ pub const PATTERN_BYTES_MAX: usize = 16 << 10;
 pub const REGEX_BYTES_MAX: usize = 16 << 20;
 /// What `{a,b}` in one glob may stand for.
 pub const GLOB_ALTERNATIVES_MAX: usize = 64;
+/// Memory of what matches the characters of one component of a glob, in bytes.
+pub const GLOB_REGEX_BYTES_MAX: usize = 2 << 20;
 /// How much of a file with ignore rules is read, in bytes.
 pub const IGNORE_FILE_BYTES_MAX: usize = 1 << 20;
 /// Rules of one such file that count.

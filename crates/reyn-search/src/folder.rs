@@ -32,10 +32,16 @@ impl Kind {
     }
 }
 
+/// A name that stays in its folder. Whatever a pattern says, nothing else is looked up.
+fn plain(name: &[u8]) -> Result<&[u8], Errno> {
+    let leads_away = name == b".." || name.is_empty() || name.contains(&b'/') || name.contains(&0);
+    if leads_away { Err(Errno::INVAL) } else { Ok(name) }
+}
+
 /// Opens the folder `name` of `parent` for listing.
 pub(crate) fn open_folder(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(parent, name, flags, Mode::empty())
+    openat(parent, plain(name)?, flags, Mode::empty())
 }
 
 /// Opens the folder `name` of `parent` to go through it, which needs no permission to list it.
@@ -45,14 +51,14 @@ pub(crate) fn pass_folder(parent: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd
     #[cfg(not(target_os = "linux"))]
     let access = OFlags::RDONLY;
     let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(parent, name, flags, Mode::empty())
+    openat(parent, plain(name)?, flags, Mode::empty())
 }
 
 /// Opens the file `name` of `parent` for reading; None when it is no regular file.
 pub(crate) fn open_file(parent: BorrowedFd<'_>, name: &[u8]) -> Result<Option<(OwnedFd, Stat)>, Errno> {
     // Without NONBLOCK, a pipe that has taken the place of a file would hang the search.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let file = openat(parent, name, flags, Mode::empty())?;
+    let file = openat(parent, plain(name)?, flags, Mode::empty())?;
     let stat = fstat(&file)?;
     let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     Ok(is_regular.then_some((file, stat)))
@@ -71,7 +77,7 @@ pub(crate) fn device(folder: &OwnedFd) -> Result<u64, Errno> {
 
 /// What the entry `name` of `folder` is.
 pub(crate) fn kind(folder: BorrowedFd<'_>, name: &[u8]) -> Result<Kind, Errno> {
-    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let stat = statat(folder, plain(name)?, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(Kind::of(FileType::from_raw_mode(stat.st_mode)))
 }
 

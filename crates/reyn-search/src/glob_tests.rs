@@ -195,6 +195,50 @@ fn names_that_are_no_text_are_found() {
 }
 
 #[test]
+fn a_file_in_the_place_of_a_folder_is_not_found_and_no_folder_is_one() {
+    let tree = Tree::new(&[("A", b""), ("src", b""), ("x/A", b""), ("B/f", b""), ("x/B/f", b"")]);
+    for include_ignored in [false, true] {
+        let cases: &[(&str, &[&str])] = &[
+            ("A/*", &[]),
+            ("A/", &[]),
+            ("A/**", &[]),
+            ("A/x/*", &[]),
+            ("A/x", &[]),
+            ("src/**/日*", &[]),
+            ("*/A/*", &[]),
+            ("{A,B}/*", &["B/f"]),
+            ("{A,A/*}", &["A"]),
+            ("/A", &["A"]),
+            ("*/A", &["x/A"]),
+            ("x/B", &[]),
+            ("*/B/*", &["x/B/f"]),
+            ("B/", &["B/f"]),
+        ];
+        for (pattern, paths) in cases {
+            let found = find(&tree.root(""), &GlobRequest { include_ignored, ..request(pattern) });
+            assert_eq!((names(&found), found.skipped), (paths.to_vec(), Skipped::default()), "{pattern}");
+        }
+    }
+}
+
+#[test]
+fn a_wildcard_stands_for_a_character_of_a_name() {
+    let tree = Tree::new(&[("é.rs", b""), ("日本.md", b""), ("日/é/x", b""), ("a.rs", b"")]);
+    let cases: &[(&str, &[&str])] = &[
+        ("日?.md", &["日本.md"]),
+        ("?.rs", &["a.rs", "é.rs"]),
+        ("??.rs", &[]),
+        ("[é].rs", &["é.rs"]),
+        ("[!a].rs", &["é.rs"]),
+        ("?/?/x", &["日/é/x"]),
+        ("??/?/x", &[]),
+    ];
+    for (pattern, paths) in cases {
+        assert_eq!(names(&find(&tree.root(""), &request(pattern))), *paths, "{pattern}");
+    }
+}
+
+#[test]
 fn a_file_that_is_not_admitted_is_counted_and_not_shown() {
     let tree = Tree::new(&[("a", b""), ("b/c", b""), ("d", b"")]);
     let asked = Mutex::new(vec![]);

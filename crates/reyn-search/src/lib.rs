@@ -16,6 +16,7 @@ mod skipped;
 mod tree;
 mod walk;
 mod watch;
+mod wildcard;
 
 use std::path::Path;
 

@@ -3,9 +3,8 @@
 //! Invariant: a folder is entered only when a file below it can match, and it is always known which
 //! components of a path the pattern names letter by letter.
 
-use globset::{Candidate, GlobBuilder, GlobMatcher};
-
 use crate::bounds::{GLOB_ALTERNATIVES_MAX, PATTERN_BYTES_MAX};
+use crate::wildcard::Wildcard;
 
 /// A glob: what `{a,b}` stands for, each a list of components.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ enum Part {
     /// `*` and text after it.
     Suffix(Vec<u8>),
     /// Anything else. `text` as it stands matches too, so that a folder called `[id]` is found.
-    Glob { matcher: GlobMatcher, text: Vec<u8> },
+    Glob { wildcard: Box<Wildcard>, text: Vec<u8> },
 }
 
 /// How far a pattern has been followed: `at` is the part that the next name has to match.
@@ -193,9 +192,7 @@ impl Part {
             Self::AnyFolders | Self::Any => true,
             Self::Name(text) => name == text,
             Self::Suffix(text) => name.ends_with(text),
-            Self::Glob { matcher, text } => {
-                matcher.is_match_candidate(&Candidate::from_bytes(name)) || name == text
-            }
+            Self::Glob { wildcard, text } => wildcard.is_match(name) || name == text,
         }
     }
 
@@ -244,10 +241,7 @@ fn read_part(text: &str) -> Result<Part, String> {
     {
         return Ok(Part::Suffix(suffix.as_bytes().to_vec()));
     }
-    let glob = GlobBuilder::new(text).literal_separator(true).build().map_err(|error| {
-        format!("{}; a special character stands for itself in brackets, as in `[[]`", error.kind())
-    })?;
-    Ok(Part::Glob { matcher: glob.compile_matcher(), text: text.as_bytes().to_vec() })
+    Ok(Part::Glob { wildcard: Box::new(Wildcard::new(text)?), text: text.as_bytes().to_vec() })
 }
 
 /// The name that a component without a wildcard stands for.
@@ -375,6 +369,22 @@ mod tests {
             (r"\*", &["*", "x/*"], &["a"]),
             ("日本*", &["日本語.txt"], &["日.txt"]),
             ("A*", &["Ab"], &["ab"]),
+            ("日?.md", &["日本.md"], &["日.md", "日本本.md"]),
+            ("?.rs", &["é.rs", "日.rs", "😀.rs", "a.rs"], &["éé.rs", ".rs"]),
+            ("??.rs", &["éa.rs", "ab.rs"], &["é.rs", "a.rs"]),
+            ("[é].rs", &["é.rs"], &["e.rs", "è.rs"]),
+            ("[!a].rs", &["é.rs", "b.rs"], &["a.rs", "éé.rs"]),
+            ("[^é]x", &["èx", "ax"], &["éx"]),
+            ("[à-ü]x", &["éx"], &["ax", "Àx"]),
+            ("[a-é]x", &["zx", "~x", "éx"], &["Zx", "日x"]),
+            ("[]é]x", &["]x", "éx"], &["ax"]),
+            ("[[:alpha:]é]x", &["ax", "éx"], &["1x"]),
+            ("*[é]*日?", &["aéb日c", "é日本"], &["e日本", "é日"]),
+            (r"?\?\xc3", &["é?xc3"], &["éxxc3", "éé?xc3", "?Ã"]),
+            ("?[\\\\]xc3", &[r"é\xc3"], &["éÃ"]),
+            ("a?c\n", &["aéc\n", "a\nc\n"], &["aéc"]),
+            ("?.{rs,日}", &["é.rs", "é.日"], &["é.md"]),
+            ("é*?", &["é日", "éab"], &["é"]),
         ];
         for (text, matching, others) in cases {
             let pattern = Pattern::parse(text).unwrap();
@@ -383,6 +393,29 @@ mod tests {
             }
             for path in *others {
                 assert!(!is_match(&pattern, path), "{text} {path}");
+            }
+        }
+    }
+
+    /// A glob, names that match and names that do not.
+    type Named<'a> = (&'a str, &'a [&'a [u8]], &'a [&'a [u8]]);
+
+    #[test]
+    fn a_name_that_is_no_text_is_matched_by_its_bytes() {
+        let cases: &[Named<'_>] = &[
+            ("a?", &[b"a\xFF"], &[b"a\xFF\xFF"]),
+            ("[!a]?", &[b"\xFFa"], &[b"a\xFF"]),
+            ("???é", &[b"\xFFab\xC3\xA9"], &[b"\xFFa\xC3\xA9"]),
+            ("???", &[b"\xC3\xA9\xFF"], &[b"a\xC3\xA9\xFF"]),
+        ];
+        for (text, matching, others) in cases {
+            let pattern = Pattern::parse(text).unwrap();
+            let places = pattern.start();
+            for name in *matching {
+                assert!(pattern.is_match(&places, name, Reach::Any), "{text} {name:?}");
+            }
+            for name in *others {
+                assert!(!pattern.is_match(&places, name, Reach::Any), "{text} {name:?}");
             }
         }
     }

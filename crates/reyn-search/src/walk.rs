@@ -231,7 +231,7 @@ impl<'a> Walk<'a> {
         let mut listing = self.spare.pop().unwrap_or_default();
         let files = match self.pattern.names(&places) {
             Some(names) => {
-                self.look_up(&folder, &names, &mut listing);
+                self.look_up(&folder, &places, &names, &mut listing);
                 if self.does_include_ignored { RuleFiles::default() } else { RuleFiles::look(folder.as_fd()) }
             }
             None => self.list(&folder, &places, &mut listing)?,
@@ -251,12 +251,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Looks for a few names in a folder, instead of listing it.
-    fn look_up(&mut self, folder: &OwnedFd, names: &[&[u8]], listing: &mut Listing) {
+    fn look_up(&mut self, folder: &OwnedFd, places: &[Place], names: &[&[u8]], listing: &mut Listing) {
         for name in names {
             self.entries += 1;
-            match kind(folder.as_fd(), name) {
-                Ok(Kind::Other) | Err(_) => {}
-                Ok(kind) => listing.push(name, kind == Kind::Folder),
+            if let Ok(kind) = kind(folder.as_fd(), name)
+                && is_wanted(self.pattern, places, name, kind)
+            {
+                listing.push(name, kind == Kind::Folder);
             }
         }
     }
@@ -277,12 +278,7 @@ impl<'a> Walk<'a> {
                 return ControlFlow::Break(());
             }
             files.note(name, kind);
-            let is_wanted = match kind {
-                Kind::Folder => self.pattern.can_enter(places, name),
-                Kind::File => self.pattern.is_match(places, name, Reach::Any),
-                Kind::Other => false,
-            };
-            if is_wanted {
+            if is_wanted(self.pattern, places, name, kind) {
                 listing.push(name, kind == Kind::Folder);
             }
             ControlFlow::Continue(())
@@ -307,6 +303,15 @@ impl<'a> Walk<'a> {
 
     fn set_partial(&mut self, reason: String) {
         self.partial.get_or_insert(reason);
+    }
+}
+
+/// Whether an entry of a folder with `places` matches, or something below it can.
+fn is_wanted(pattern: &Pattern, places: &[Place], name: &[u8], kind: Kind) -> bool {
+    match kind {
+        Kind::Folder => pattern.can_enter(places, name),
+        Kind::File => pattern.is_match(places, name, Reach::Any),
+        Kind::Other => false,
     }
 }
 

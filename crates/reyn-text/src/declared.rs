@@ -18,7 +18,10 @@ const HEAD_BYTES_MAX: usize = 1024;
 pub fn in_text(bytes: &[u8]) -> Option<Encoding> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES_MAX)];
     let label = in_stylesheet(head).or_else(|| in_markup(head)).or_else(|| in_comment(head))?;
-    Encoding::by_label(std::str::from_utf8(label).ok()?).filter(|encoding| !encoding.is_utf16())
+    let label = std::str::from_utf8(label).ok()?.to_ascii_lowercase();
+    // The line endings that Emacs adds are there in the file already.
+    let name = ["-dos", "-mac"].iter().find_map(|end| label.strip_suffix(end)).unwrap_or(&label);
+    Encoding::by_label(name).filter(|encoding| !encoding.is_utf16())
 }
 
 fn in_stylesheet(head: &[u8]) -> Option<&[u8]> {
@@ -104,6 +107,9 @@ mod tests {
             ("#!/usr/bin/ruby\n# Encoding: Shift_JIS\n", sjis),
             ("/* -*- mode: c; coding: shift_jis-dos -*- */", sjis),
             ("// vim: fenc=cp932\n", sjis),
+            ("; -*- coding: cp932-mac -*-", sjis),
+            ("; -*- coding: Shift_JIS-DOS -*-", sjis),
+            ("; -*- coding: -dos -*-", None),
             ("# coding = 'sjis'", sjis),
             ("<?xml version='1.0' encoding='Shift_JIS'?><a/>", sjis),
             ("<?xml version=\"1.0\"?>\n<html><META CharSet = sjis >", sjis),

@@ -84,6 +84,21 @@ pub fn between(old: Option<&[u8]>, new: Option<&[u8]>, name: &str) -> Diff {
     compared(decoded(old, old_is).as_bytes(), decoded(new, new_is).as_bytes(), None, &head)
 }
 
+/// What writing `text` changes; `old` is none where no file is. The text is shown as it was given, whatever
+/// its bytes would be taken for.
+#[must_use]
+pub fn to_text(old: Option<&[u8]>, text: &str, name: &str) -> Diff {
+    let head = sides(name, old.is_some(), true);
+    let old = old.unwrap_or_default();
+    if !old.is_empty() && old == text.as_bytes() {
+        return Diff::default();
+    }
+    match encoding::detect(old, true, None) {
+        Ok(old_is) => compared(decoded(old, old_is).as_bytes(), text.as_bytes(), None, &head),
+        Err(_) => compared(b"", text.as_bytes(), None, &format!("{head}the old file is binary\n")),
+    }
+}
+
 fn sides(name: &str, is_old: bool, is_new: bool) -> String {
     let name: String = name
         .chars()

@@ -58,6 +58,27 @@ fn a_plan_is_shown_with_the_lines_around_it() {
         ("crlf that stays", "a\r\nb\r\n", "b", "c", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"),
         ("crlf that goes", "a\r\nb\r\n", "a\r\n", "a\n", "@@ -1,2 +1,2 @@\n-a␍\n+a\n b\n"),
         ("crlf that comes", "a\nb\n", "a\n", "a\r\n", "@@ -1,2 +1,2 @@\n-a\n+a␍\n b\n"),
+        (
+            "blank lines gone, the rest joined",
+            "a\n\nb\n",
+            "\n",
+            "",
+            "@@ -1,3 +1 @@\n-a\n-\n-b\n+ab\n\\ No newline at end of file\n",
+        ),
+        (
+            "put at the end of a last line without end",
+            "x,x",
+            "x",
+            "x;",
+            "@@ -1 +1 @@\n-x,x\n\\ No newline at end of file\n+x;,x;\n\\ No newline at end of file\n",
+        ),
+        (
+            "ends of lines gone",
+            "f(1);\n\n\ng(2);\n",
+            ";\n",
+            ";",
+            "@@ -1,4 +1,3 @@\n f(1);\n-\n \n-g(2);\n+g(2);\n\\ No newline at end of file\n",
+        ),
         ("a mark", "\u{FEFF}a\nb\n", "b", "c", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"),
     ];
     for (name, file, old, new, expected) in table {
@@ -180,55 +201,110 @@ fn a_name_is_one_line() {
     assert_eq!(between(None, Some(b""), "a\nb").text, "--- /dev/null\n+++ b/a\\nb\n");
 }
 
-/// The new file, made of the old one and a diff that is not cut.
+/// `12,3` as the number of lines before the place, and how many lines it has.
+fn place(span: &str) -> (usize, usize) {
+    let (first, count) = span.split_once(',').unwrap_or((span, "1"));
+    let (first, count): (usize, usize) =
+        (first.parse().expect("a line"), count.parse().expect("how many lines"));
+    (if count == 0 { first } else { first - 1 }, count)
+}
+
+/// The new file, made of the old one and a diff that is not cut. Every line kept or removed must be in the
+/// old file at its place, every header must be right, and every hunk must change something.
 fn patched(old: &str, diff: &str) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
-    let (mut result, mut at) = (String::new(), 0);
-    let lines: Vec<&str> = diff.lines().skip(2).collect();
-    for (index, line) in lines.iter().enumerate() {
-        let end = if lines.get(index + 1).is_some_and(|next| next.starts_with('\\')) { "" } else { "\n" };
-        match line.split_at(1) {
-            ("@", _) => {
-                let place = line.split(['-', ' ']).nth(2).expect("a place");
-                let (first, count) = place.split_once(',').unwrap_or((place, "1"));
-                let first: usize = first.parse().expect("a number");
-                let start = if count == "0" { first } else { first - 1 };
-                result.extend(old[at..start].iter().copied());
-                at = start;
+    let mut new: Vec<String> = vec![];
+    let mut read = 0;
+    let mut lines = diff.lines().skip(2).peekable();
+    while let Some(head) = lines.next() {
+        let spans = head.strip_prefix("@@ -").and_then(|head| head.strip_suffix(" @@")).expect("a header");
+        let (from, to) = spans.split_once(" +").expect("two places");
+        let ((old_at, old_count), (new_at, new_count)) = (place(from), place(to));
+        assert!(old_at >= read, "`{head}` begins before line {read} ends\n{diff}");
+        new.extend(old[read..old_at].iter().map(|line| (*line).to_owned()));
+        assert_eq!(new.len(), new_at, "`{head}` is elsewhere in the new file\n{diff}");
+        read = old_at;
+        let mut is_change = false;
+        while let Some(line) = lines.next_if(|line| !line.starts_with('@')) {
+            let end = lines.next_if(|next| next.starts_with('\\')).map_or("\n", |_| "");
+            let (sign, text) = line.split_at(1);
+            let line = format!("{text}{end}");
+            is_change |= sign != " ";
+            if sign != "+" {
+                assert_eq!(old.get(read), Some(&line.as_str()), "`{head}`\n{diff}");
+                read += 1;
             }
-            ("-", text) => {
-                assert_eq!(old[at], format!("{text}{end}"));
-                at += 1;
+            match sign {
+                "+" | " " => new.push(line),
+                _ => assert_eq!(sign, "-", "{diff}"),
             }
-            (" ", text) => {
-                assert_eq!(old[at], format!("{text}{end}"));
-                result.push_str(old[at]);
-                at += 1;
-            }
-            ("+", text) => result.push_str(&format!("{text}{end}")),
-            _ => assert!(line.starts_with('\\'), "{line}"),
         }
+        assert!(is_change, "`{head}` changes nothing\n{diff}");
+        assert_eq!((read - old_at, new.len() - new_at), (old_count, new_count), "`{head}`\n{diff}");
     }
-    result.extend(old[at..].iter().copied());
-    result
+    new.extend(old[read..].iter().map(|line| (*line).to_owned()));
+    for line in new.iter().rev().skip(1) {
+        assert!(line.ends_with('\n'), "`{line}` runs into the next line\n{diff}");
+    }
+    new.concat()
+}
+
+/// Short lines of few kinds, with and without an end of the last one.
+fn file() -> impl Strategy<Value = String> {
+    let line = prop::sample::select(vec!["", "a", "b", "aa", "x,x", "é", "表;", "f(1);"]);
+    let lines = prop_oneof![
+        2 => prop::collection::vec(line.clone(), 0..6),
+        1 => prop::collection::vec(line, 0..40),
+    ];
+    (lines, any::<bool>()).prop_map(|(lines, is_ended)| {
+        let text = lines.join("\n");
+        if is_ended && !lines.is_empty() { text + "\n" } else { text }
+    })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
     fn a_diff_of_a_plan_leads_from_one_file_to_the_other(
-        file in "[ab\n]{1,40}", old in "[ab\n]{1,3}", new in "[abc\n]{0,4}",
+        file in file(), old in "[abxé表,;\n]{1,3}", new in "[abcé,;\n]{0,4}", all in any::<bool>(),
     ) {
-        let edit = Edit { old: &old, new: &new, replace_all: true, encoding: None };
-        if let Ok(plan) = plan(file.as_bytes(), &edit) {
+        for old in [&old, &old[old.floor_char_boundary(old.len() - 1)..]] {
+            let edit = Edit { old, new: &new, replace_all: all, encoding: None };
+            let Ok(plan) = plan(file.as_bytes(), &edit) else { continue };
             let diff = of_plan(file.as_bytes(), &plan, "a.txt");
             prop_assert_eq!(patched(&file, &diff.text).into_bytes(), plan.apply(file.as_bytes()));
+            let lines = |sign: &str| diff.text.lines().skip(2).filter(|line| line.starts_with(sign)).count();
+            prop_assert_eq!((diff.added, diff.removed), (lines("+"), lines("-")));
         }
     }
 
     #[test]
-    fn a_diff_of_two_states_leads_from_one_to_the_other(old in "[ab\n]{0,40}", new in "[ab\n]{0,40}") {
+    fn a_diff_of_a_plan_is_the_same_in_units_of_two_bytes(
+        file in file(), old in "[abxé,;\n]{1,2}", new in "[abcé,;\n]{0,3}",
+    ) {
+        let edit = Edit { old: &old, new: &new, replace_all: true, encoding: None };
+        let narrow = format!("\u{FEFF}{file}").into_bytes();
+        let wide = Encoding::UTF_16LE.encode(&format!("\u{FEFF}{file}")).expect("in the encoding");
+        let [narrow, wide] = [narrow, wide].map(|bytes| {
+            plan(&bytes, &edit).ok().map(|plan| of_plan(&bytes, &plan, "a.txt"))
+        });
+        prop_assert_eq!(narrow, wide);
+    }
+
+    #[test]
+    fn a_diff_of_two_states_leads_from_one_to_the_other(old in file(), new in file()) {
+        let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt");
+        prop_assert_eq!(patched(&old, &diff.text), new);
+    }
+
+    #[test]
+    fn a_diff_of_two_states_with_few_changes_leads_from_one_to_the_other(
+        old in file(), from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), with in file(),
+    ) {
+        let at = |index: prop::sample::Index| old.floor_char_boundary(index.index(old.len() + 1));
+        let (from, to) = (at(from).min(at(to)), at(from).max(at(to)));
+        let new = format!("{}{with}{}", &old[..from], &old[to..]);
         let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt");
         prop_assert_eq!(patched(&old, &diff.text), new);
     }
@@ -246,4 +322,23 @@ proptest! {
             let _ = between(Some(&old), Some(&new), "a.txt");
         }
     }
+}
+
+#[test]
+fn a_written_text_is_shown_as_it_was_given() {
+    let hidden = "#!/bin/sh\n# \u{1b}$B$3\u{1b}(B\n";
+    for (name, old, shown) in [
+        ("new", None, "@@ -0,0 +1,2 @@\n+#!/bin/sh\n+# \u{1b}$B$3\u{1b}(B\n"),
+        ("over text", Some(&b"#!/bin/sh\n"[..]), "@@ -1 +1,2 @@\n #!/bin/sh\n+# \u{1b}$B$3\u{1b}(B\n"),
+        (
+            "over a binary file",
+            Some(b"\0\x01"),
+            "the old file is binary\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+# \u{1b}$B$3\u{1b}(B\n",
+        ),
+    ] {
+        let diff = to_text(old, hidden, "f");
+        let head = if old.is_some() { "--- a/f\n+++ b/f\n" } else { "--- /dev/null\n+++ b/f\n" };
+        assert_eq!(diff.text, format!("{head}{shown}"), "{name}");
+    }
+    assert_eq!(to_text(Some(b"same\n"), "same\n", "f"), Diff::default());
 }

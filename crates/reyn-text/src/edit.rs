@@ -3,6 +3,7 @@
 //! An edit is a list of splices. Bytes outside them are never decoded and written back, and there is no
 //! splice unless exactly one reading of the edit is right.
 
+mod byte_forms;
 mod error;
 mod find;
 mod help;
@@ -86,7 +87,8 @@ impl Plan {
 ///
 /// Strings of ASCII need no encoding and are replaced in any file, unless it is UTF-16 (replaced in its
 /// units), ISO-2022-JP (refused) or a match may be the second half of a character. Other strings need an
-/// encoding that is sure and a file that decodes without error. Lines of `old` and `new` that are equal keep
+/// encoding that is sure and a file that decodes without error, and are refused where the same text stands
+/// in other bytes, which some encodings have for one character. Lines of `old` and `new` that are equal keep
 /// the file's bytes; a line break that is new takes the ending of its neighbour. When the strings differ
 /// only in line endings, both are taken literally.
 ///
@@ -124,6 +126,9 @@ pub fn plan(bytes: &[u8], edit: &Edit<'_>) -> Result<Plan, EditError> {
         is_literal,
     };
     let starts = file.matches(&search, edit)?;
+    if let Some(encoding) = file.encoding {
+        byte_forms::check(&search, searched, encoding, overlap_of(edit), &starts)?;
+    }
     let hunks = if is_literal {
         hunks::literal(edit.old, edit.new, file.encoding)
     } else {
@@ -182,9 +187,8 @@ impl<'a> File<'a> {
             Some(encoding) if !self.is_ascii_edit || encoding.is_utf16() => Characters::of(encoding),
             _ => Characters::Ascii { declared: edit.encoding, looked_for: None },
         };
-        let overlap = if edit.replace_all { Overlap::Skipped } else { Overlap::Counted };
         let found = search
-            .run(&mut characters, overlap)
+            .run(&mut characters, overlap_of(edit))
             .map_err(|Unreadable { encoding, at }| undecodable(self.bytes, encoding, at))?;
         let Found { starts, unclear, is_cut } = found;
         if is_cut && (edit.replace_all || starts.len() < 2) {
@@ -223,6 +227,11 @@ impl<'a> File<'a> {
             encoding::detect(self.bytes, true, None).map_or(Encoding::WINDOWS_1252, |one| one.encoding);
         EditError::MaybeInsideCharacter { line: LineCounter::new(self.bytes, self.ends).line(at), guess }
     }
+}
+
+/// All that may be meant where one place is; else the ones that are replaced.
+fn overlap_of(edit: &Edit<'_>) -> Overlap {
+    if edit.replace_all { Overlap::Skipped } else { Overlap::Counted }
 }
 
 /// Whether ASCII cannot be replaced byte by byte, or may be not.

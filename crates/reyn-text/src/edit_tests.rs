@@ -334,6 +334,109 @@ fn characters_in_unusual_bytes_are_said_to_be_that() {
 }
 
 #[test]
+fn several_places_in_unusual_bytes_are_said_to_be_that() {
+    let wish = Edit { encoding: declared("shift_jis"), ..edit("a≒b", "c", ONCE) };
+    let text = outcome(b"a\x87\x90b\nx\na\x87\x90b", &wish).expect_err("other bytes");
+    assert_eq!(
+        text,
+        "`old_string` is not in the file in the bytes that are usual for it: lines 1 and 3 have some of its \
+         characters in others\n=> leave such characters out of `old_string`"
+    );
+}
+
+#[test]
+fn a_character_in_two_byte_forms_is_never_replaced_in_one_of_them() {
+    let refused = |lines| {
+        Err(format!(
+            "`old_string` is in {lines} in bytes that are not usual for it: `shift_jis` has a character of it in \
+             two byte forms, and both are in this file; nothing was changed\n\
+             => leave such characters out of `old_string`, or replace all of the file by `write_file`"
+        ))
+    };
+    // NEC's 髙 is EE E0, IBM's is FB FC; the usual one is FB FC. ≒ is 87 90 and 81 E0.
+    let table: &[(&str, &[u8], &str, bool, Result<&[u8], String>)] = &[
+        ("one of two that look the same", b"\xEE\xE0\xFB\xFC", "髙", ONCE, refused("line 1")),
+        ("all of them", b"\xEE\xE0\xFB\xFC", "髙", ALL, refused("line 1")),
+        (
+            "in other lines, over an ending",
+            b"\x81\xE0a\r\nb\n\x87\x90a\nb\x87\x90a\nb",
+            "≒a\nb",
+            ALL,
+            refused("lines 3 and 4"),
+        ),
+        ("left to right from another place", b"\xEE\xE0\xFB\xFC\xFB\xFC", "髙髙", ALL, refused("line 1")),
+        ("elsewhere it does no harm", b"\x87\x90 \x81\xE0b", "≒b", ONCE, Ok(b"\x87\x90 X")),
+        ("as part of what stays", b"\x87\x90b \x81\xE0", "b", ONCE, Ok(b"\x87\x90X \x81\xE0")),
+        ("one form", b"\xFB\xFC\xFB\xFC", "髙", ALL, Ok(b"XX")),
+        ("one form and one place", b"\xFB\xFC", "髙", ONCE, Ok(b"X")),
+    ];
+    for (name, bytes, old, all, expected) in table {
+        let wish = Edit { encoding: declared("shift_jis"), ..edit(old, "X", *all) };
+        assert_eq!(outcome(bytes, &wish), expected.clone().map(<[u8]>::to_vec), "{name}");
+    }
+}
+
+#[test]
+fn a_wave_dash_offers_the_full_width_tilde() {
+    let utf8 = outcome("x～y\n".as_bytes(), &edit("x〜y", "z", ONCE)).expect_err("the other one");
+    assert_eq!(
+        utf8,
+        "`old_string` is not in the file; apart from full-width characters it is there once, in line 1 (with \
+         U+FF5E):\nx～y\n=> if that place is meant, give exactly this text as `old_string`"
+    );
+    for label in ["shift_jis", "gbk", "euc-kr", "euc-jp", "utf-16le"] {
+        let encoding = declared(label);
+        for (there, wished) in [("x～y", "x〜y"), ("x〜y", "x～y")] {
+            let Ok(bytes) = encoding.expect("declared").encode(there) else { continue };
+            let wish = Edit { encoding, ..edit(wished, "z", ONCE) };
+            let text = outcome(&bytes, &wish).expect_err("the other one");
+            assert!(text.contains("it is there once, in line 1 (with U+"), "{label} {text}");
+            assert!(text.contains(there), "{label} {text}");
+        }
+    }
+}
+
+#[test]
+fn control_characters_are_shown_by_their_numbers() {
+    let named = |label: &str, old, new| Edit { encoding: declared(label), ..edit(old, new, ONCE) };
+    let table: Vec<(&str, &[u8], Edit<'_>, &str)> = vec![
+        (
+            "lacked",
+            b"caf\xe9\n",
+            named("windows-1252", "caf", "\u{86}"),
+            "`new_string` has U+0086, which the file's encoding `windows-1252` lacks\n=> write it in other characters, or as an escape that the file's language has",
+        ),
+        (
+            "lacked and looked for",
+            b"a\n",
+            named("windows-1252", "\u{86}", "b"),
+            "`old_string` is not in the file: it has U+0086, which the file's encoding `windows-1252` lacks, and no line is like any of it\n=> read the file and copy `old_string` from it",
+        ),
+        (
+            "without width",
+            b"a\n",
+            named("windows-1252", "a", "\u{200B}"),
+            "`new_string` has U+200B, which the file's encoding `windows-1252` lacks\n=> write it in other characters, or as an escape that the file's language has",
+        ),
+        (
+            "offered",
+            "\t“a\u{85}\u{1b}[0m”\n".as_bytes(),
+            edit("\t\"a\u{85}\u{1b}[0m\"", "b", ONCE),
+            "`old_string` is not in the file; apart from quotes it is there once, in line 1 (with U+201C, U+201D):\n\t“a<U+0085><U+001B>[0m”\n=> if that place is meant, give exactly this text as `old_string`, with control characters themselves where their numbers are shown",
+        ),
+        (
+            "near",
+            "fn total(\u{85}items)\r\n".as_bytes(),
+            edit("fn total(items) {", "b", ONCE),
+            "`old_string` is not in the file; the nearest lines are:\n1: fn total(<U+0085>items)\n=> if one of these places is meant, give exactly what stands there as `old_string`, without the line numbers, with control characters themselves where their numbers are shown",
+        ),
+    ];
+    for (name, bytes, edit, expected) in table {
+        assert_eq!(outcome(bytes, &edit), Err(expected.to_owned()), "{name}");
+    }
+}
+
+#[test]
 fn splices_are_small_and_know_their_lines() {
     let bytes = b"one\r\ntwo\r\nthree\r\nfour\r\n";
     let found =
@@ -491,6 +594,24 @@ mod properties {
                     prop_assert!(!error.to_string().is_empty());
                     let _ = (error.hint(), error.without_content().to_string());
                 }
+            }
+        }
+
+        #[test]
+        fn text_in_two_byte_forms_is_replaced_as_strings_are_or_not_at_all(
+            parts in prop::collection::vec(
+                prop::sample::select(vec![&b"a"[..], b"\n", b"\r\n", b"\xEE\xE0", b"\xFB\xFC", b"\x87\x90", b"\x81\xE0"]),
+                1..12,
+            ),
+            old in "[a髙≒\n]{1,3}",
+            all in any::<bool>(),
+        ) {
+            let bytes = parts.concat();
+            let text = Encoding::SHIFT_JIS.decode(&bytes).text;
+            let wish = Edit { encoding: Some(Encoding::SHIFT_JIS), ..edit(&old, "X", all) };
+            if let Ok(made) = plan(&bytes, &wish) {
+                let after = Encoding::SHIFT_JIS.decode(&made.apply(&bytes)).text.replace("\r\n", "\n");
+                prop_assert_eq!(after, text.replace("\r\n", "\n").replace(&old, "X"));
             }
         }
 

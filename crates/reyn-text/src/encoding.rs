@@ -56,15 +56,17 @@ impl Encoding {
     /// The encoding that a label names: the labels of the WHATWG (`latin1`, `sjis`, `utf8`), and those of
     /// Python, vim and Emacs (`cp932`, `euc_jp`, `utf-8-unix`), in upper or lower case. `ascii` is UTF-8 here.
     ///
-    /// None for an unknown label, and for what no file is written in (`replacement`, `x-user-defined`).
+    /// None for an unknown label, and for what no file is written in (`replacement`, `x-user-defined`). None
+    /// also for one that promises more than an encoding, which nothing here keeps: a byte order mark
+    /// (`utf-8-sig`) or other line endings than the text has (`utf-8-dos`, `utf-8-mac`). UTF-16 by any label
+    /// is written with its mark.
     #[must_use]
     pub fn by_label(label: &str) -> Option<Self> {
         if label.len() > LABEL_BYTES_MAX {
             return None;
         }
         let label = label.trim().to_ascii_lowercase();
-        let label =
-            ["-unix", "-dos", "-mac"].iter().find_map(|end| label.strip_suffix(end)).unwrap_or(&label);
+        let label = label.strip_suffix("-unix").unwrap_or(&label);
         let dashed = label.replace('_', "-");
         let alias = ALIASES.iter().find(|(alias, _)| *alias == dashed).map(|(_, known)| *known);
         [alias, Some(label), Some(dashed.as_str())]
@@ -229,7 +231,7 @@ const LABEL_BYTES_MAX: usize = 64;
 
 /// Labels that the web does not know, with `-` for `_`, and what it calls them; `ascii` it knows, but
 /// as windows-1252.
-const ALIASES: [(&str, &str); 40] = [
+const ALIASES: [(&str, &str); 39] = [
     ("ascii", "utf-8"),
     ("big5hkscs", "big5-hkscs"),
     ("cp20932", "euc-jp"),
@@ -266,14 +268,13 @@ const ALIASES: [(&str, &str); 40] = [
     ("us-ascii", "utf-8"),
     ("utf-16-be", "utf-16be"),
     ("utf-16-le", "utf-16le"),
-    ("utf-8-sig", "utf-8"),
     ("utf16", "utf-16"),
     ("utf16be", "utf-16be"),
     ("utf16le", "utf-16le"),
 ];
 
 /// Pairs of which an encoding has at most one.
-const LOOKALIKES: [(char, char); 9] = [
+pub(crate) const LOOKALIKES: [(char, char); 9] = [
     ('\u{301C}', '\u{FF5E}'),
     ('\u{2212}', '\u{FF0D}'),
     ('\u{2016}', '\u{2225}'),

@@ -33,13 +33,14 @@ fn an_encoding_is_known_by_the_labels_of_the_web_and_of_editors() {
         ("sjis", Some("shift_jis")),
         ("CP932", Some("shift_jis")),
         ("Shift-JIS", Some("shift_jis")),
-        ("shift_jis-dos", Some("shift_jis")),
+        ("shift_jis-unix", Some("shift_jis")),
         ("euc_jp", Some("euc-jp")),
         ("utf8", Some("utf-8")),
         ("UTF-8", Some("utf-8")),
-        ("utf_8_sig", Some("utf-8")),
+        ("utf-8-unix", Some("utf-8")),
         ("us-ascii", Some("utf-8")),
         ("utf-16", Some("utf-16le")),
+        ("UTF-16LE", Some("utf-16le")),
         ("utf_16_be", Some("utf-16be")),
         ("gb2312", Some("gbk")),
         ("cp949", Some("euc-kr")),
@@ -56,6 +57,30 @@ fn an_encoding_is_known_by_the_labels_of_the_web_and_of_editors() {
     assert_eq!(Encoding::by_label(&"a".repeat(1 << 20)), None);
     for (alias, known) in ALIASES {
         assert!(Encoding::by_label(alias).is_some(), "{alias} is {known}");
+    }
+}
+
+#[test]
+fn a_label_that_promises_a_mark_or_an_ending_is_not_taken_for_less() {
+    for (label, is_known) in [
+        ("utf-8-sig", false),
+        ("UTF_8_SIG", false),
+        ("utf8-sig", false),
+        ("utf8_sig", false),
+        ("utf-8-with-signature", false),
+        ("utf-8-with-signature-unix", false),
+        ("utf-8-bom", false),
+        ("utf8bom", false),
+        ("utf-8-dos", false),
+        ("utf-8-mac", false),
+        ("shift_jis-dos", false),
+        // What keeps its promise.
+        ("utf-8", true),
+        ("utf-8-unix", true),
+        ("utf-16", true),
+        ("x-mac-cyrillic", true),
+    ] {
+        assert_eq!(Encoding::by_label(label).is_some(), is_known, "{label}");
     }
 }
 

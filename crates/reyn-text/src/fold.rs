@@ -24,7 +24,7 @@ pub enum Kind {
     Blanks,
     /// Characters of no width.
     Invisible,
-    /// ASCII as wide as an ideograph.
+    /// Characters as wide as an ideograph, which Unicode or an encoding also has in another form.
     FullWidth,
     /// Characters composed of one code point or several.
     Composition,
@@ -230,6 +230,7 @@ fn fold_line(line: &str, kinds: &[Kind], mut emit: impl FnMut(char, Range<usize>
             '\u{FF01}'..='\u{FF5E}' if full_width => {
                 char::from_u32(u32::from(character) - 0xFEE0).unwrap_or(character)
             }
+            _ if full_width => full_width_sign(character),
             _ => character,
         };
         if composition && !folded.is_ascii() {
@@ -275,6 +276,22 @@ const fn quote(character: char) -> Option<char> {
         }
         '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '\u{FF02}' => Some('"'),
         _ => None,
+    }
+}
+
+/// The narrow form of a wide sign outside ASCII. Of the Japanese signs that encodings mix up, both become one.
+const fn full_width_sign(character: char) -> char {
+    match character {
+        '\u{301C}' => '~',
+        '\u{2225}' => '\u{2016}',
+        '\u{203E}' | '\u{FFE3}' => '\u{AF}',
+        '\u{FFE0}' => '\u{A2}',
+        '\u{FFE1}' => '\u{A3}',
+        '\u{FFE2}' => '\u{AC}',
+        '\u{FFE4}' => '\u{A6}',
+        '\u{FFE5}' => '\u{A5}',
+        '\u{FFE6}' => '\u{20A9}',
+        _ => character,
     }
 }
 

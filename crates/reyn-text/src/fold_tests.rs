@@ -16,12 +16,23 @@ fn what_is_overlooked_folds_to_the_same() {
         ("indentation stays one blank", "\t\ta\n    b", " a\n b"),
         ("no width", "a\u{200B}b\u{FEFF}c\u{AD}d", "abcd"),
         ("full width", "ＡＢＣ（１２）！", "ABC(12)!"),
+        ("wave dash and full-width tilde", "x\u{301C}y\u{FF5E}z~", "x~y~z~"),
+        ("full-width signs", "￠￡￢￣￤￥￦", "¢£¬¯¦¥₩"),
         ("composed", "é が 각", "e\u{301} か\u{3099} \u{1100}\u{1161}\u{11A8}"),
         ("marks in one order", "a\u{301}\u{323}", "a\u{323}\u{301}"),
         ("other text stays", "日本語 ー… x_y", "日本語 ー… x_y"),
     ];
     for (name, text, expected) in table {
         assert_eq!(fold(text), expected, "{name}");
+    }
+}
+
+#[test]
+fn characters_of_which_an_encoding_has_one_fold_to_the_same() {
+    for (one, other) in crate::encoding::LOOKALIKES {
+        let [folded, also] = [one, other].map(|character| fold(&format!("a{character}b")));
+        assert_eq!(folded, also, "{one} {other}");
+        assert_ne!(folded, "ab", "{one} stays a character");
     }
 }
 

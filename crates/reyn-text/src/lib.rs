@@ -10,3 +10,4 @@ pub mod encoding;
 pub mod fold;
 pub mod near;
 pub mod reader;
+mod shown;

@@ -7,6 +7,8 @@ use std::fmt;
 
 use memchr::memchr_iter;
 
+use crate::shown::without_controls;
+
 /// Places that are shown.
 const PLACES_MAX: usize = 3;
 /// Lines that are looked at.
@@ -45,7 +47,7 @@ impl fmt::Display for Place {
             if number > self.line {
                 f.write_str("\n")?;
             }
-            write!(f, "{number}: {line}")?;
+            write!(f, "{number}: {}", without_controls(line))?;
         }
         Ok(())
     }

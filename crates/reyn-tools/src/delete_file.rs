@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
-use reyn_workspace::{Deleted, Workspace};
+use reyn_workspace::{Deleted, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -39,8 +39,8 @@ impl Tool for DeleteFile {
         vec![Wish::Entry { op: FileOp::Delete, path: args.path.clone() }]
     }
 
-    fn preview(_args: &Args, targets: &[Target], workspace: &Workspace) -> Option<String> {
-        Some(workspace.preview_delete(targets.first()?)?.text)
+    fn preview(_args: &Args, targets: &[Target], workspace: &Workspace) -> Option<Preview> {
+        Some(workspace.preview_delete(targets.first()?))
     }
 
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
-use reyn_workspace::{EditRequest, Workspace};
+use reyn_workspace::{EditRequest, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -60,9 +60,8 @@ impl Tool for EditFile {
         vec![Wish::File { op: FileOp::Edit, path: args.path.clone() }]
     }
 
-    fn preview(args: &Args, targets: &[Target], workspace: &Workspace) -> Option<String> {
-        let diff = workspace.preview_edit(targets.first()?, &args.request().ok()?)?;
-        Some(diff.text)
+    fn preview(args: &Args, targets: &[Target], workspace: &Workspace) -> Option<Preview> {
+        Some(workspace.preview_edit(targets.first()?, &args.request().ok()?))
     }
 
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {

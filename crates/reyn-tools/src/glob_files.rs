@@ -97,12 +97,15 @@ impl Tool for GlobFiles {
 /// The folder that a call searches, and the pattern below it. A pattern that leaves the folder, or begins
 /// at the root or at home, brings its own.
 fn split(path: Option<&str>, pattern: &str) -> (String, String) {
+    // A pattern with a `/` is about that place; without one, about any depth.
+    let is_anchored = pattern.contains('/');
+    let anchored = |rest: &str| if is_anchored && !rest.contains('/') { format!("/{rest}") } else { rest.to_owned() };
     let pattern = pattern.trim_start_matches("./");
     let parts: Vec<&str> = pattern.split('/').collect();
     let literal = parts[..parts.len() - 1].iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
     let leaves = parts[..literal].contains(&"..") || pattern.starts_with('/') || parts[0] == "~";
     if !leaves {
-        return (path.unwrap_or(".").to_owned(), pattern.to_owned());
+        return (path.unwrap_or(".").to_owned(), anchored(pattern));
     }
     let (folder, rest) = (parts[..literal].join("/"), parts[literal..].join("/"));
     let is_own = pattern.starts_with('/') || parts[0] == "~";
@@ -111,7 +114,7 @@ fn split(path: Option<&str>, pattern: &str) -> (String, String) {
         Some(_) | None if folder.is_empty() => "/".to_owned(),
         Some(_) | None => folder,
     };
-    (folder, rest)
+    (folder, anchored(&rest))
 }
 
 #[cfg(test)]
@@ -123,12 +126,13 @@ mod tests {
         for (path, pattern, folder, rest) in [
             (None, "**/*.rs", ".", "**/*.rs"),
             (None, "./src/*.rs", ".", "src/*.rs"),
+            (None, "./*.rs", ".", "/*.rs"),
             (Some("src"), "*.rs", "src", "*.rs"),
-            (None, "../other/*.rs", "../other", "*.rs"),
-            (Some("src"), "../other/*.rs", "src/../other", "*.rs"),
-            (None, "/etc/*.conf", "/etc", "*.conf"),
-            (Some("src"), "/etc/hosts", "/etc", "hosts"),
-            (None, "/*.txt", "/", "*.txt"),
+            (None, "../other/*.rs", "../other", "/*.rs"),
+            (Some("src"), "../other/*.rs", "src/../other", "/*.rs"),
+            (None, "/etc/*.conf", "/etc", "/*.conf"),
+            (Some("src"), "/etc/hosts", "/etc", "/hosts"),
+            (None, "/*.txt", "/", "/*.txt"),
             (None, "~/notes/**/*.md", "~/notes", "**/*.md"),
             (None, "a/{b,c}/../d", ".", "a/{b,c}/../d"),
         ] {

@@ -10,20 +10,21 @@ use reyn_core::permission::{FileAxis, FileOp, Target};
 use reyn_core::text::{excerpt, nearest};
 use reyn_core::tool::{Args, CallError, ErrorKind, Output, ToolCall, ToolSpec};
 use reyn_core::tool_use::Callable;
+use reyn_workspace::Preview;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::schema::compact;
 use crate::tool::{Context, Tool, ToolError, Touched, Wish};
 
-type Preview = Box<dyn Fn(&Context) -> Option<String> + Send>;
+type Previewing = Box<dyn Fn(&Context) -> Option<Preview> + Send>;
 type Run = Box<dyn FnOnce(Reach, Arc<Context>) -> BoxFuture<'static, Result<Output, ToolError>> + Send>;
 
 /// A call whose arguments are parsed and whose needs are known, not yet judged.
 pub struct Prepared {
     spec: ToolSpec,
     needs: Vec<Need>,
-    preview: Preview,
+    preview: Previewing,
     run: Run,
 }
 
@@ -34,9 +35,9 @@ impl Prepared {
         &self.spec
     }
 
-    /// What the call would change, as a unified diff for the person who is asked. Looks at the file system.
+    /// What the call would change, for the person who is asked. Looks at the file system.
     #[must_use]
-    pub fn preview(&self, context: &Context) -> Option<String> {
+    pub fn preview(&self, context: &Context) -> Option<Preview> {
         (self.preview)(context)
     }
 }
@@ -223,7 +224,7 @@ impl<T: Tool> ErasedTool for Erased<T> {
         let tool = Arc::clone(&self.0);
         let args = Arc::new(args);
         let (shown_args, shown_files) = (Arc::clone(&args), files.clone());
-        let preview: Preview = Box::new(move |context| {
+        let preview: Previewing = Box::new(move |context| {
             let workspace = context.workspace().ok()?;
             T::preview(&shown_args, &shown_files, &workspace)
         });
@@ -247,11 +248,18 @@ fn resolved(wish: Wish, context: &Context) -> Result<(FileOp, Vec<Target>), Call
         // The same path is judged alike by every tool, so a link is judged where it leads too. One that
         // leads nowhere is only itself.
         Wish::Entry { op, path } => {
+            let followed = |entry: &Target| {
+                let target = workspace.resolve(&path, op.axis()).ok()?;
+                (target.path != entry.path).then(|| Target { link: Some(entry.path.clone()), ..target })
+            };
             let entry = workspace.resolve_entry(&path, op.axis());
             (
                 op,
                 entry.map(|entry| {
-                    [Ok(entry), workspace.resolve(&path, op.axis())].into_iter().flatten().collect()
+                    followed(&entry).into_iter().fold(vec![entry], |mut all, one| {
+                        all.push(one);
+                        all
+                    })
                 }),
             )
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use reyn_core::gate::Reach;
 use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
-use reyn_workspace::{FileError, Workspace};
+use reyn_workspace::{FileError, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
@@ -19,10 +19,10 @@ pub trait Tool: Send + Sync + 'static {
     const SPEC: ToolSpec;
     /// What a call touches. Pure; resolved and judged before [`Tool::run`].
     fn wishes(args: &Self::Args) -> Vec<Wish>;
-    /// What a call would change, as a unified diff for the person who is asked. Changes nothing, and shows
-    /// nothing to the model. `targets` are the wishes, resolved.
+    /// What a call would change, for the person who is asked. Changes nothing, and shows nothing to the
+    /// model. `targets` are the wishes, resolved. `None` for what changes no text.
     #[must_use]
-    fn preview(_args: &Self::Args, _targets: &[Target], _workspace: &Workspace) -> Option<String> {
+    fn preview(_args: &Self::Args, _targets: &[Target], _workspace: &Workspace) -> Option<Preview> {
         None
     }
     /// Does it. Runs only after the gate permitted everything in `touched`.

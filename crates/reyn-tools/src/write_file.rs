@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
-use reyn_workspace::{Before, Workspace};
+use reyn_workspace::{Before, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -45,10 +45,9 @@ impl Tool for WriteFile {
         vec![Wish::File { op: FileOp::Write, path: args.path.clone() }]
     }
 
-    fn preview(args: &Args, targets: &[Target], workspace: &Workspace) -> Option<String> {
+    fn preview(args: &Args, targets: &[Target], workspace: &Workspace) -> Option<Preview> {
         let encoding = text_encoding::named(args.encoding.as_deref()).ok()?;
-        let diff = workspace.preview_write(targets.first()?, &args.content, encoding)?;
-        Some(diff.text)
+        Some(workspace.preview_write(targets.first()?, &args.content, encoding))
     }
 
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Workspace;
 use crate::error::FileError;
 use crate::replace::{Old, put};
-use crate::write::{hidden_diff, other_names};
+use crate::write::{HOLDS_KEYS, Preview, hidden_diff, other_names};
 
 /// Largest file that is edited, in bytes: it is held in memory twice.
 const EDIT_BYTES_MAX: u64 = 64 << 20;
@@ -85,11 +85,16 @@ impl Workspace {
         })
     }
 
-    /// What an edit would change, for a person; `None` when it cannot be made.
+    /// What an edit would change, for a person.
     #[must_use]
-    pub fn preview_edit(&self, target: &Target, request: &EditRequest) -> Option<Diff> {
-        let planned = self.planned(target, request, false, &CancellationToken::new()).ok()?;
-        Some(self.diff_of(target, &planned.bytes, &planned.plan))
+    pub fn preview_edit(&self, target: &Target, request: &EditRequest) -> Preview {
+        if self.hides(target) {
+            return Preview::NotShown(HOLDS_KEYS);
+        }
+        match self.planned(target, request, false, &CancellationToken::new()) {
+            Ok(planned) => Preview::Diff(self.diff_of(target, &planned.bytes, &planned.plan)),
+            Err(_) => Preview::NotShown("as it stands the edit cannot be made"),
+        }
     }
 
     fn diff_of(&self, target: &Target, bytes: &[u8], plan: &Plan) -> Diff {

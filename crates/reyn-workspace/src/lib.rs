@@ -32,7 +32,7 @@ pub use list::{ListRequest, ListedEntry, Listing};
 pub use read::{Next, Page, PageRequest};
 pub use resolve::PathError;
 pub use search::Judge;
-pub use write::{Before, Written};
+pub use write::{Before, Preview, Written};
 
 /// A folder that an agent works in, and the way to every other place.
 #[derive(Debug, Clone)]

@@ -74,6 +74,8 @@ impl Workspace {
         request: PageRequest,
         cancel: &CancellationToken,
     ) -> Result<Page, FileError> {
+        // A page of no lines would lead nowhere.
+        let request = PageRequest { limit: request.limit.map(|limit| limit.max(1)), ..request };
         let mut file = self.open_to_read(target, "read")?;
         let source = Source { name: &target.asked, cancel };
         let sample = source.sample(&mut file)?;
@@ -104,6 +106,12 @@ impl Workspace {
         let stat = rustix::fs::fstat(&file).map_err(fail)?;
         self.check_regular(target, &stat, verb)?;
         self.check_twin(target, FileAxis::Read, &stat, verb)?;
+        if is_process_memory(&target.path, &file) {
+            return Err(FileError::failed(format!(
+                "cannot {verb} `{}`: it shows the memory or the environment of a process",
+                target.asked
+            )));
+        }
         Ok(File::from(file))
     }
 
@@ -167,6 +175,9 @@ impl Workspace {
             Errno::ACCESS | Errno::PERM => {
                 FileError::failed(format!("cannot {verb} `{asked}`: the system denies it to this user"))
             }
+            Errno::BUSY => FileError::failed(format!(
+                "cannot {verb} `{asked}`: it is a mount point, and only what is in it can be changed"
+            )),
             other => FileError::failed(format!("cannot {verb} `{asked}`: {}", words(other))),
         }
     }
@@ -175,12 +186,18 @@ impl Workspace {
     fn near_paths(&self, missing: &Path) -> Vec<String> {
         use std::os::unix::ffi::OsStrExt as _;
         let (Some(folder), Some(name)) = (missing.parent(), missing.file_name()) else { return vec![] };
+        // A permission for one path is none for the names beside it, and none to hear of keys.
+        let is_told = |path: &Path| self.zones.is_inside(path) && !self.zones.is_guarded_from_reading(path);
+        if !is_told(folder) {
+            return vec![];
+        }
         let Ok(opened) = self.open_real(folder, FOLDER_FLAGS) else { return vec![] };
         let Ok(entries) = rustix::fs::Dir::read_from(&opened) else { return vec![] };
         let names: Vec<String> = entries
             .filter_map(Result::ok)
-            .map(|entry| shown_path(Path::new(std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()))))
-            .filter(|name| name != "." && name != "..")
+            .map(|entry| std::ffi::OsStr::from_bytes(entry.file_name().to_bytes()).to_owned())
+            .filter(|name| name != "." && name != ".." && is_told(&folder.join(name)))
+            .map(|name| shown_path(Path::new(&name)))
             .take(NEAR_NAMES_MAX)
             .collect();
         let folder = self.display(folder);
@@ -235,7 +252,8 @@ impl Source<'_> {
         if !sample.bytes.is_ascii() {
             return Ok(Detected { encoding: Encoding::UTF_8, mark_len: 0, is_sure: false });
         }
-        let mut reader = self.at(file, sample, 0, request.offset, 1)?;
+        let (mut reader, offset) = self.at(file, sample, 0, request.offset, 1)?;
+        let request = PageRequest { offset, ..request };
         self.skip(&mut reader, request)?;
         let mut bytes = vec![];
         reader.take(RESULT_BYTES_MAX as u64).read_to_end(&mut bytes).map_err(|error| self.failed(&error))?;
@@ -243,7 +261,8 @@ impl Source<'_> {
         Ok(Detected { mark_len: 0, ..self.detect(&cut, None)? })
     }
 
-    /// A reader at the beginning, or at the line counted from the end.
+    /// A reader at the beginning, or at the line counted from the end; and the offset it stands at, which is
+    /// 0 when there are no more lines than were asked for.
     fn at<'f>(
         &self,
         file: &'f mut File,
@@ -251,20 +270,25 @@ impl Source<'_> {
         mark_len: usize,
         offset: i64,
         unit: usize,
-    ) -> Result<Reader<'f>, FileError> {
+    ) -> Result<(Reader<'f>, i64), FileError> {
         let failed = |error: std::io::Error| self.failed(&error);
+        let mut offset = offset;
         if offset < 0 {
             let lines = offset.unsigned_abs();
             let start = tail::start_of_last_lines(file, lines, unit, mark_len as u64, self.cancel)
                 .map_err(failed)?
                 .ok_or(FileError::Cancelled)?;
             file.seek(SeekFrom::Start(start)).map_err(failed)?;
+            if start <= mark_len as u64 {
+                offset = 0;
+            }
         } else if sample.is_whole {
-            return Ok(Reader::Sample(Cursor::new(&sample.bytes[mark_len.min(sample.bytes.len())..])));
+            let text = &sample.bytes[mark_len.min(sample.bytes.len())..];
+            return Ok((Reader::Sample(Cursor::new(text)), offset));
         } else {
             file.seek(SeekFrom::Start(mark_len as u64)).map_err(failed)?;
         }
-        Ok(Reader::File(BufReader::with_capacity(READ_BYTES, file)))
+        Ok((Reader::File(BufReader::with_capacity(READ_BYTES, file)), offset))
     }
 
     /// Skips what the request does not want. Returns the lines there are when it is behind them all.
@@ -286,7 +310,8 @@ impl Source<'_> {
         detected: Detected,
         request: PageRequest,
     ) -> Result<Option<Page>, FileError> {
-        let mut reader = self.at(file, sample, detected.mark_len, request.offset, 1)?;
+        let (mut reader, offset) = self.at(file, sample, detected.mark_len, request.offset, 1)?;
+        let request = PageRequest { offset, ..request };
         let behind = self.skip(&mut reader, request)?;
         let (bytes, next) = self.take_page(&mut reader, request)?;
         if bytes.contains(&0) {
@@ -310,7 +335,8 @@ impl Source<'_> {
         request: PageRequest,
     ) -> Result<Page, FileError> {
         let Detected { encoding, mark_len, is_sure } = detected;
-        let raw = self.at(file, sample, mark_len, request.offset, encoding.unit_len())?;
+        let (raw, offset) = self.at(file, sample, mark_len, request.offset, encoding.unit_len())?;
+        let request = PageRequest { offset, ..request };
         let mut reader = DecodingReader::new(raw, encoding, 0);
         let behind = self.skip(&mut reader, request)?;
         let (bytes, next) = self.take_page(&mut reader, request)?;
@@ -356,12 +382,18 @@ impl Source<'_> {
             if buffer.is_empty() {
                 return Ok(());
             }
+            // Beyond the end of the line there is nothing of it: its end is left.
+            let line_end = memchr::memchr(b'\n', buffer);
+            let buffer = line_end.map_or(buffer, |at| &buffer[..at]);
             let begun = buffer.iter().filter(|byte| !is_continuation(**byte)).count() as u64;
             if begun <= left {
                 // The last skipped character may reach into the next buffer, where it does not begin.
                 left -= begun;
                 let taken = buffer.len();
                 reader.consume(taken);
+                if line_end.is_some() {
+                    return Ok(());
+                }
                 continue;
             }
             let wanted = usize::try_from(left).unwrap_or(usize::MAX);
@@ -444,6 +476,17 @@ impl BufRead for Reader<'_> {
             Self::File(file) => file.consume(taken),
         }
     }
+}
+
+/// Whether this is what [`reyn_core::permission::Zones`] seals below `/proc`, mounted in another place.
+fn is_process_memory(path: &Path, file: &impl std::os::fd::AsFd) -> bool {
+    let has_name =
+        path.file_name().is_some_and(|name| ["environ", "mem", "kcore"].iter().any(|one| name == *one));
+    #[cfg(target_os = "linux")]
+    let is_proc = || rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type == rustix::fs::PROC_SUPER_MAGIC);
+    #[cfg(not(target_os = "linux"))]
+    let is_proc = || false;
+    has_name && is_proc()
 }
 
 /// The error for a file that is no text.

@@ -49,7 +49,7 @@ fn pages_by_line_are_the_whole_file_together() {
         (0, Some(2), utf8("one\ntwo\n", line(2))),
         (2, Some(2), utf8("three", None)),
         (0, Some(3), utf8("one\ntwo\nthree", None)),
-        (1, Some(0), utf8("", line(1))),
+        (1, Some(0), utf8("two\n", line(2))),
     ] {
         assert_eq!(read(content, lines(offset, limit)).unwrap(), page, "{offset} {limit:?}");
     }
@@ -70,7 +70,9 @@ fn the_end_of_a_file_is_read_from_its_end() {
     for (offset, limit, page) in [
         (-1, None, utf8("three\n", None)),
         (-2, None, utf8("two\nthree\n", None)),
-        (-3, Some(1), utf8("one\n", line(-2))),
+        (-2, Some(1), utf8("two\n", line(-1))),
+        (-3, Some(1), utf8("one\n", line(1))),
+        (-9, Some(2), utf8("one\ntwo\n", line(2))),
         (-9, None, utf8("one\ntwo\nthree\n", None)),
     ] {
         assert_eq!(read(content, lines(offset, limit)).unwrap(), page, "{offset} {limit:?}");
@@ -79,6 +81,7 @@ fn the_end_of_a_file_is_read_from_its_end() {
     let text = "日本語のテキスト\n".repeat(10_000);
     place.put("f", &text);
     assert!(all_pages(&place, lines(-9_000, None)) == ("日本語のテキスト\n".repeat(9_000), 5));
+    assert!(all_pages(&place, lines(-90_000, None)) == (text.clone(), 6));
 }
 
 #[test]
@@ -95,6 +98,10 @@ fn a_long_line_goes_on_at_its_own_characters() {
         let place = Place::new();
         place.put("f", &content);
         assert!(all_pages(&place, PageRequest::default()).0 == content);
+    }
+    for (char_offset, shown) in [(2, "c\n"), (3, "\n"), (9, "\n")] {
+        let page = read(b"abc\ndef\n", PageRequest { char_offset, ..lines(0, Some(1)) }).unwrap();
+        assert_eq!(page, utf8(shown, line(1)));
     }
     let content = format!("ab\n{}", "x".repeat(60_000));
     let page = read(content.as_bytes(), lines(1, None)).unwrap();

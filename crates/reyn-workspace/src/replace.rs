@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use reyn_core::permission::{SCRATCH_PREFIX, Target};
 use rustix::fs::{AtFlags, FlockOperation, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
@@ -20,8 +21,13 @@ use crate::open::FOLDER_FLAGS;
 
 /// Writes of one file at the same time.
 const WRITERS_MAX: u32 = 16;
+/// Longest wait for others that put files into the same folder, in milliseconds.
+const TURN_MS_MAX: u64 = 5_000;
 /// Extended attributes of one file that are kept, and the bytes of one and of their names.
 const ATTRIBUTE_BYTES_MAX: usize = 64 * 1024;
+
+/// The attribute that holds a file's access list.
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
 /// Why a file could not be put in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +38,7 @@ pub(crate) enum ReplaceError {
     Ownership,
     /// The access list of the file cannot be kept.
     Attributes(String),
-    /// The file is not the one that was read.
+    /// The file is not the one that was looked at.
     Changed,
     /// The new file is there, but the disk does not confirm its name.
     Unconfirmed(Errno),
@@ -72,14 +78,45 @@ pub(crate) fn put(
         .write_all(content)
         .and_then(|()| scratch.file.sync_all())
         .map_err(|error| errno_of(&error))?;
+    // From the last look at what is there to the rename it is one step for everybody who asks for the lock.
+    let turn = Turn::wait(folder);
     match old {
         None => scratch.name_new(name)?,
         Some(old) => scratch.replace(name, &old)?,
     }
+    drop(turn);
     match rustix::fs::fsync(folder) {
         // Some file systems cannot sync a folder.
         Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
         Err(errno) => Err(ReplaceError::Unconfirmed(errno)),
+    }
+}
+
+/// The right to change what is in a folder. File systems without locks give it to everybody.
+struct Turn<'a>(Option<&'a OwnedFd>);
+
+impl<'a> Turn<'a> {
+    /// Waits for its turn, and goes on without it when somebody keeps it: a write is then judged by what is
+    /// there alone.
+    fn wait(folder: &'a OwnedFd) -> Self {
+        let until = Instant::now() + Duration::from_millis(TURN_MS_MAX);
+        loop {
+            match rustix::fs::flock(folder, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Self(Some(folder)),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < until => {
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+                Err(_) => return Self(None),
+            }
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some(folder) = self.0 {
+            let _ = rustix::fs::flock(folder, FlockOperation::Unlock);
+        }
     }
 }
 
@@ -104,25 +141,31 @@ fn keep_facts(
     rustix::fs::fchmod(new, mode)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(folder, name, flags, Mode::empty()) {
-        Ok(opened) => keep_attributes(&opened, new),
+        Ok(opened) => keep_attributes(&opened, new, mode),
+        Err(Errno::NOENT) => Err(ReplaceError::Changed),
         Err(_) => Err(ReplaceError::Attributes("the file cannot be opened to see them".to_owned())),
     }
 }
 
-fn keep_attributes(old: &OwnedFd, new: &File) -> Result<(), ReplaceError> {
+fn keep_attributes(old: &OwnedFd, new: &File, mode: Mode) -> Result<(), ReplaceError> {
     let mut names = vec![0_u8; ATTRIBUTE_BYTES_MAX];
     let len = match rustix::fs::flistxattr(old, &mut names) {
         Ok(len) => len,
         Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(()),
         Err(errno) => return Err(ReplaceError::Attributes(crate::open::words(errno))),
     };
-    for name in names[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        // The others are the system's to give: labels of new files, and rights that were given to the old
-        // content.
-        let is_ours = name.starts_with(b"user.") || name == b"system.posix_acl_access";
-        if !is_ours {
-            continue;
+    let names = || names[..len].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    if !names().any(|name| name == ACCESS_LIST) {
+        // The folder may have given the new file a list that lets others in.
+        match rustix::fs::fremovexattr(new, OsStr::from_bytes(ACCESS_LIST)) {
+            Ok(()) => rustix::fs::fchmod(new, mode)?,
+            Err(Errno::NODATA | Errno::NOTSUP) => {}
+            Err(errno) => return Err(ReplaceError::Attributes(crate::open::words(errno))),
         }
+    }
+    // The others are the system's to give: labels of new files, and rights that were given to the old
+    // content.
+    for name in names().filter(|name| name.starts_with(b"user.") || *name == ACCESS_LIST) {
         let name = OsStr::from_bytes(name);
         let mut value = vec![0_u8; ATTRIBUTE_BYTES_MAX];
         let kept = rustix::fs::fgetxattr(old, name, &mut value)
@@ -203,7 +246,10 @@ impl<'a> Scratch<'a> {
         if self.name.borrow().is_none() {
             self.name_beside()?;
         }
-        let now = rustix::fs::statat(self.folder, target, AtFlags::SYMLINK_NOFOLLOW)?;
+        let now = match rustix::fs::statat(self.folder, target, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Err(ReplaceError::Changed),
+            now => now?,
+        };
         let is_same_file = (now.st_dev, now.st_ino) == (old.stat.st_dev, old.stat.st_ino);
         if !is_same_file || (old.is_read && version(&now) != version(old.stat)) {
             return Err(ReplaceError::Changed);
@@ -215,8 +261,10 @@ impl<'a> Scratch<'a> {
     }
 
     fn name_beside(&self) -> Result<(), Errno> {
-        for count in 0..WRITERS_MAX {
-            let name = format!("{}-{count}", self.stem);
+        let usual = (0..WRITERS_MAX).map(|count| format!("{}-{count}", self.stem));
+        // Somebody may have put other things under all of these names.
+        let own = std::iter::once(format!("{}-{}-{}", self.stem, std::process::id(), unique()));
+        for name in usual.chain(own) {
             match self.link(OsStr::new(&name)) {
                 Err(Errno::EXIST) => {}
                 Err(errno) => return Err(errno),
@@ -261,6 +309,12 @@ impl Drop for Scratch<'_> {
     }
 }
 
+/// A number that no other file of this process was given.
+fn unique() -> u64 {
+    static COUNT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
 /// How the names of scratch files for `target` begin: always the same, so that one left behind is found
 /// without looking through the folder.
 fn scratch_stem(target: &OsStr) -> String {
@@ -293,7 +347,11 @@ fn remove_stale(folder: BorrowedFd<'_>, stem: &str) {
         match rustix::fs::openat(folder, &name, flags, Mode::empty()) {
             Err(_) => {}
             Ok(file) => {
-                if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let is_left = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+                // The name may be another writer's by now.
+                let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
+                let named = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW).map(identity);
+                if is_left && named.is_ok() && named == rustix::fs::fstat(&file).map(identity) {
                     let _ = rustix::fs::unlinkat(folder, &name, AtFlags::empty());
                 }
             }

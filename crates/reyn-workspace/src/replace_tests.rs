@@ -86,3 +86,62 @@ fn a_write_that_is_given_up_leaves_nothing() {
     drop(Scratch::create(folder.as_fd(), OsStr::new("a"), Mode::RUSR).unwrap());
     assert_eq!(place.names("."), Vec::<String>::new());
 }
+
+#[test]
+fn a_folder_full_of_names_like_those_of_scratch_files_is_written_nevertheless() {
+    let place = Place::new();
+    place.put("a", "old");
+    let stem = scratch_stem(OsStr::new("a"));
+    for count in 0..WRITERS_MAX {
+        std::os::unix::fs::symlink("nowhere", place.at(&format!("{stem}-{count}"))).unwrap();
+    }
+    let old = stat(&place, "a");
+    put(&folder(&place), OsStr::new("a"), Some(Old { stat: &old, is_read: true }), b"new").unwrap();
+    assert_eq!((place.read("a"), place.names(".").len()), (b"new".to_vec(), 17));
+}
+
+#[test]
+fn a_list_that_the_folder_gives_to_new_files_does_not_open_a_file_that_had_none() {
+    let place = Place::new();
+    place.put("a", "old");
+    // Owner rwx, user 1234 rwx, group and others nothing, for whatever is made in the folder.
+    let list = b"\x02\0\0\0\x01\0\x07\0\xff\xff\xff\xff\x02\0\x07\0\xd2\x04\0\0\x04\0\0\0\xff\xff\xff\xff\x10\0\x07\0\xff\xff\xff\xff\x20\0\0\0\xff\xff\xff\xff";
+    let name = "system.posix_acl_default";
+    rustix::fs::setxattr(place.root(), name, list, XattrFlags::empty()).unwrap();
+    place.put("inherits", "x");
+    let has_list = |path: &str| {
+        rustix::fs::getxattr(place.at(path), "system.posix_acl_access", &mut vec![0_u8; 256]).is_ok()
+    };
+    let mode = |path: &str| stat(&place, path).st_mode & 0o777;
+    let before = mode("a");
+    let old = stat(&place, "a");
+    put(&folder(&place), OsStr::new("a"), Some(Old { stat: &old, is_read: true }), b"new").unwrap();
+    assert_eq!((has_list("inherits"), has_list("a"), mode("a")), (true, false, before));
+}
+
+#[test]
+fn of_two_writers_that_read_the_same_only_one_goes_through() {
+    let place = Place::new();
+    place.put("count", "0");
+    let add = || {
+        let folder = folder(&place);
+        let mut done = 0;
+        for _ in 0..200 {
+            let old = stat(&place, "count");
+            let value: u64 = String::from_utf8(place.read("count")).unwrap().parse().unwrap();
+            let new = (value + 1).to_string();
+            let result =
+                put(&folder, OsStr::new("count"), Some(Old { stat: &old, is_read: true }), new.as_bytes());
+            match result {
+                Ok(()) => done += 1,
+                Err(error) => assert_eq!(error, ReplaceError::Changed),
+            }
+        }
+        done
+    };
+    let done: u64 = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(add)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(place.read("count"), done.to_string().as_bytes());
+}

@@ -29,8 +29,8 @@ pub enum PathError {
     Tilde(String),
     /// Links lead to each other.
     Loop(String),
-    /// `missing/..` has no real place.
-    UpFromMissing(String),
+    /// `name/` where there is no folder.
+    NotFolder(String),
     /// The file system would not say.
     Unreadable {
         /// As written.
@@ -48,7 +48,7 @@ impl std::fmt::Display for PathError {
             Self::TooLong => write!(f, "the path is longer than {PATH_BYTES_MAX} bytes"),
             Self::Tilde(path) => write!(f, "`{path}` cannot be expanded; write the path out"),
             Self::Loop(path) => write!(f, "`{path}` goes through too many symbolic links"),
-            Self::UpFromMissing(path) => write!(f, "`{path}` goes up from a folder that does not exist"),
+            Self::NotFolder(path) => write!(f, "`{path}` ends with `/` and is no folder"),
             Self::Unreadable { path, reason } => write!(f, "`{path}` cannot be resolved: {reason}"),
         }
     }
@@ -72,6 +72,15 @@ impl Workspace {
     pub fn resolve(&self, asked: &str, axis: FileAxis) -> Result<Target, PathError> {
         let (start, parts) = self.absolute(asked)?;
         let real = self.real_place(start, parts, asked)?;
+        let is_folder = |stat: Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        // To read what is missing is told as that.
+        let is_other = match real.stat {
+            Some(stat) => !is_folder(stat),
+            None => axis == FileAxis::Write && self.lstat(&real.path).is_err(),
+        };
+        if asked.ends_with('/') && is_other {
+            return Err(PathError::NotFolder(asked.to_owned()));
+        }
         Ok(self.target(asked, real, axis))
     }
 
@@ -80,6 +89,9 @@ impl Workspace {
     /// # Errors
     /// When there is no such place.
     pub fn resolve_entry(&self, asked: &str, axis: FileAxis) -> Result<Target, PathError> {
+        if asked.ends_with('/') {
+            return self.resolve(asked, axis);
+        }
         let (start, mut parts) = self.absolute(asked)?;
         let Some(name) = parts.pop_back().filter(|name| name != "..") else {
             return self.resolve(asked, axis);
@@ -93,7 +105,7 @@ impl Workspace {
 
     fn target(&self, asked: &str, real: Real, axis: FileAxis) -> Target {
         let same_as = real.stat.and_then(|stat| self.guarded_twin(axis, &real.path, &stat));
-        Target { asked: asked.to_owned(), path: real.path, same_as }
+        Target { asked: asked.to_owned(), path: real.path, same_as, link: None }
     }
 
     /// A place without links that `asked` starts from, and the parts from there.
@@ -139,18 +151,19 @@ impl Workspace {
     ) -> Result<Real, PathError> {
         let mut real = start;
         let mut stat = None;
-        let mut is_missing = false;
+        let mut missing_depth = 0_usize;
         let mut links = 0;
         while let Some(part) = todo.pop_front() {
             if part == ".." {
-                if is_missing {
-                    return Err(PathError::UpFromMissing(asked.to_owned()));
-                }
                 real.pop();
                 stat = None;
+                // What is missing is left as it is written: to tell it from what is there would tell about
+                // folders that nobody may look into.
+                missing_depth = missing_depth.saturating_sub(1);
                 continue;
             }
-            if is_missing {
+            if missing_depth > 0 {
+                missing_depth += 1;
                 real.push(part);
                 continue;
             }
@@ -177,7 +190,7 @@ impl Workspace {
                 }
                 // A part below a file does not exist either; opening it will say that it is no folder.
                 Err(Errno::NOENT | Errno::NOTDIR) => {
-                    is_missing = true;
+                    missing_depth = 1;
                     real = candidate;
                     stat = None;
                 }
@@ -249,6 +262,9 @@ mod tests {
             ("~", at("home")),
             ("~odd", at("ws/~odd")),
             ("../../../../../../../../..", "/".into()),
+            ("missing/../src/x", at("ws/src/x")),
+            ("missing/deep/../../../secret", at("secret")),
+            ("src/x/../../../secret", at("secret")),
             ("が.txt", at("ws/か\u{3099}.txt")),
             ("か\u{3099}.txt", at("ws/か\u{3099}.txt")),
             ("きが.txt", at("ws/きが.txt")),
@@ -264,7 +280,9 @@ mod tests {
         assert_eq!(error(""), PathError::Empty);
         assert_eq!(error("a\0b"), PathError::Nul);
         assert_eq!(error("loop"), PathError::Loop("loop".into()));
-        assert_eq!(error("missing/../x"), PathError::UpFromMissing("missing/../x".into()));
+        assert_eq!(error("~odd/"), PathError::NotFolder("~odd/".into()));
+        assert!(place.resolve("new/", FileAxis::Read).is_ok());
+        assert!(matches!(place.resolve("new/", FileAxis::Write), Err(PathError::NotFolder(_))));
         assert_eq!(error("~nobody/x"), PathError::Tilde("~nobody/x".into()));
         assert_eq!(error(&"a".repeat(5000)), PathError::TooLong);
     }
@@ -281,7 +299,7 @@ mod tests {
             ("src/link", "src/link"),
             ("folder/link", "src/link"),
             ("folder", "folder"),
-            ("folder/", "folder"),
+            ("folder/", "src"),
             ("dangling", "dangling"),
             ("src/..", "."),
             ("new", "new"),

@@ -66,7 +66,7 @@ impl Workspace {
                 let links = links.get_or_init(|| self.guarded_links(FileAxis::Read));
                 links.twin((id.device, id.inode)).filter(|twin| *twin != found.path).map(Path::to_owned)
             });
-            judge(&Target { asked: String::new(), path: found.path.to_owned(), same_as: twin })
+            judge(&Target { asked: String::new(), path: found.path.to_owned(), same_as: twin, link: None })
         };
         run(&Root { folder, below, path: &path }, &admits).map_err(|error| match error {
             SearchError::Cancelled => FileError::Cancelled,

@@ -28,6 +28,18 @@ pub struct Written {
     pub diff: Diff,
 }
 
+/// What a person is shown before a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Preview {
+    /// The change.
+    Diff(Diff),
+    /// Why it is not shown.
+    NotShown(&'static str),
+}
+
+pub(crate) const HOLDS_KEYS: &str = "the file holds keys";
+const TOO_LARGE: &str = "the file is too large to compare";
+
 /// What was in the place of a written file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Before {
@@ -73,8 +85,8 @@ impl Workspace {
         };
         let folder = self.open_or_make(folder).map_err(|errno| self.open_error(target, errno, "write"))?;
         let fail = |errno| self.open_error(target, errno, "write");
-        // Once more when the file came or went meanwhile.
-        for is_last in [false, true] {
+        // Again when the file came or went meanwhile.
+        for is_last in [false, false, false, true] {
             let old = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => Some(stat),
                 Err(Errno::NOENT) => None,
@@ -96,8 +108,8 @@ impl Workspace {
                     let bytes = content.len() as u64;
                     let diff = match &replaced {
                         _ if self.hides(target) => hidden_diff(),
-                        None => diff::between(None, Some(content), asked),
-                        Some(OldContent(Some(old))) => diff::between(Some(old), Some(content), asked),
+                        None => diff::to_text(None, text, asked),
+                        Some(OldContent(Some(old))) => diff::to_text(Some(old), text, asked),
                         Some(OldContent(None)) => hidden_diff(),
                     };
                     let before = old.map_or(Before::Nothing, |stat| before(&stat, replaced, text, encoding));
@@ -108,29 +120,36 @@ impl Workspace {
         Err(self.replace_error(target, &ReplaceError::Changed))
     }
 
-    /// What a write would change, for a person; `None` when that cannot be said.
+    /// What a write would change, for a person. The new text is shown as it was given, whatever its bytes
+    /// would be taken for.
     #[must_use]
-    pub fn preview_write(&self, target: &Target, text: &str, encoding: Option<Encoding>) -> Option<Diff> {
-        let content = match encoding {
-            None => text.as_bytes().to_vec(),
-            Some(encoding) => encoded(text, encoding).ok()?,
-        };
-        match self.old_content(target)? {
-            None => Some(diff::between(None, Some(&content), &target.asked)),
-            Some(_) if self.hides(target) => Some(hidden_diff()),
-            Some(OldContent(old)) => Some(match old {
-                Some(old) => diff::between(Some(&old), Some(&content), &target.asked),
-                None => hidden_diff(),
-            }),
+    pub fn preview_write(&self, target: &Target, text: &str, encoding: Option<Encoding>) -> Preview {
+        if encoding.is_some_and(|encoding| encoded(text, encoding).is_err()) {
+            return Preview::NotShown("it cannot be written in that encoding");
+        }
+        match self.old_content(target) {
+            None => Preview::NotShown("what is there is no file that can be written"),
+            Some(_) if self.hides(target) => Preview::NotShown(HOLDS_KEYS),
+            Some(None) => Preview::Diff(diff::to_text(None, text, &target.asked)),
+            Some(Some(OldContent(Some(old)))) => {
+                Preview::Diff(diff::to_text(Some(&old), text, &target.asked))
+            }
+            Some(Some(OldContent(None))) => Preview::NotShown(TOO_LARGE),
         }
     }
 
-    /// What a deletion would take away, for a person; `None` when there is nothing.
+    /// What a deletion would take away, for a person.
     #[must_use]
-    pub fn preview_delete(&self, target: &Target) -> Option<Diff> {
-        let OldContent(old) = self.old_content(target)??;
-        let old = old.filter(|_| !self.hides(target));
-        Some(old.map_or_else(hidden_diff, |old| diff::between(Some(&old), None, &target.asked)))
+    pub fn preview_delete(&self, target: &Target) -> Preview {
+        match self.old_content(target) {
+            None => Preview::NotShown("what is there is no file that can be shown"),
+            Some(None) => Preview::NotShown("there is nothing"),
+            Some(_) if self.hides(target) => Preview::NotShown(HOLDS_KEYS),
+            Some(Some(OldContent(Some(old)))) => {
+                Preview::Diff(diff::between(Some(&old), None, &target.asked))
+            }
+            Some(Some(OldContent(None))) => Preview::NotShown(TOO_LARGE),
+        }
     }
 
     /// The regular file at a place; `None` inside when nothing is there, outside when something else is.
@@ -175,10 +194,14 @@ impl Workspace {
             }
         }
         let name = target.path.file_name().unwrap_or_default();
-        let may_write = rustix::fs::accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
-        if stat.st_mode & 0o222 == 0 || !may_write {
+        if stat.st_mode & 0o222 == 0 {
             return Err(FileError::failed(format!("cannot write `{asked}`: it is marked as read-only"))
                 .hint("the person can make it writable"));
+        }
+        match rustix::fs::accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS) {
+            // One that is gone by now is noticed where it is replaced.
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(self.open_error(target, errno, "write")),
         }
         self.check_twin(target, FileAxis::Write, stat, "write")
     }
@@ -212,7 +235,13 @@ impl Workspace {
 }
 
 fn lacks(asked: &str, encoding: Encoding, character: char) -> FileError {
-    let other = encoding.lookalike(character).map(|other| format!("; it has `{other}` for it"));
+    let lookalike = encoding.lookalike(character);
+    let character = if character.is_control() {
+        format!("U+{:04X}", u32::from(character))
+    } else {
+        character.to_string()
+    };
+    let other = lookalike.map(|other| format!("; it has `{other}` for it"));
     let message = format!(
         "cannot write `{asked}`: `{}` has no `{character}`{}",
         encoding.name(),

@@ -92,7 +92,7 @@ fn a_person_is_asked_before_a_write_and_sees_why() {
         fake/test (`llm.model` in ~/.reyn/config.yaml:2) · session s
         · write_file notes.md
 
-        write_file wants to write notes.md
+        write_file wants to write `notes.md`
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
             @@ -0,0 +1 @@
             +new
@@ -129,7 +129,7 @@ fn an_empty_line_is_a_no() {
         fake/test (`llm.model` in ~/.reyn/config.yaml:2) · session s
         · write_file notes.md
 
-        write_file wants to write notes.md
+        write_file wants to write `notes.md`
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
             @@ -0,0 +1 @@
             +new
@@ -165,12 +165,12 @@ fn a_write_into_a_protected_file_cannot_be_allowed_for_more_than_it() {
         fake/test (`llm.model` in ~/.reyn/config.yaml:2) · session SESSION
         · write_file reyn.yaml
 
-        write_file wants to write reyn.yaml
+        write_file wants to write `reyn.yaml`
           asked because it is one of the runtime's own files, which no grant opens
             @@ -1 +1 @@
             -# nothing
             +new
-          [y] this run  [j] always this path  [N] no: n
+          [y] this time  [N] no: n
           permission_denied: the person said no: you may not write `reyn.yaml`
         done
     "#]]

@@ -1,9 +1,9 @@
 //! `permissions.file.*`, the command line's grants, and the verdict they give together.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::zones::is_at_or_below;
-use super::{Approvals, Scope, Target, Zones};
+use super::{Approval, Approvals, Scope, Target, Zones};
 use crate::capability::Verdict;
 use crate::gate::Refusal;
 use crate::text::shell_word;
@@ -49,6 +49,24 @@ impl FileAxis {
 }
 
 impl FileOp {
+    /// Every operation.
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Glob, Self::Grep, Self::Write, Self::Edit, Self::Delete, Self::RegenerateIndex];
+
+    /// Whether a person who answered about this also answered about `other`, which shows or does no more.
+    #[must_use]
+    pub const fn answers(self, other: Self) -> bool {
+        match self {
+            // What was searched was shown.
+            Self::Read | Self::Grep => matches!(other, Self::Read | Self::Grep | Self::Glob),
+            Self::Glob => matches!(other, Self::Glob),
+            Self::Write => matches!(other, Self::Write | Self::Edit | Self::RegenerateIndex),
+            Self::Edit => matches!(other, Self::Edit),
+            Self::Delete => matches!(other, Self::Delete),
+            Self::RegenerateIndex => matches!(other, Self::RegenerateIndex),
+        }
+    }
+
     /// The grant that this operation needs.
     #[must_use]
     pub const fn axis(self) -> FileAxis {
@@ -121,7 +139,7 @@ pub struct PathRule {
 impl PathRule {
     fn covers(&self, path: &Path) -> bool {
         match self.scope {
-            Scope::JustPath => path == self.path,
+            Scope::JustPath | Scope::ThisCall => path == self.path,
             Scope::Recursive => is_at_or_below(path, &self.path),
         }
     }
@@ -244,6 +262,10 @@ pub fn file_verdict(
     approvals: &Approvals,
 ) -> Verdict {
     let (axis, path) = (op.axis(), target.path.as_path());
+    let goes_up = |path: &Path| path.components().any(|part| part == Component::ParentDir);
+    if !path.is_absolute() || goes_up(path) {
+        return Verdict::Deny(unresolved(op, target));
+    }
     if target.is(|path| zones.is_sealed(path)) {
         return Verdict::Deny(sealed(op, target));
     }
@@ -254,7 +276,7 @@ pub fn file_verdict(
     // A change of another name of a guarded file copies its content out from behind the guard.
     let is_guarded_twin = target.same_as.as_deref().is_some_and(|twin| zones.is_guarded(axis, twin));
     let is_protected = axis == FileAxis::Write && (zones.is_protected(path) || is_guarded_twin);
-    let has_keys = axis == FileAxis::Read && target.is(|path| zones.holds_credentials(path));
+    let has_keys = target.is(|path| zones.holds_credentials(path));
     // What opens keys is about keys, or about this very file, and no folder somewhere above them.
     let opens = |place: &Path| !has_keys || place == path || zones.holds_credentials(place);
     if !is_protected
@@ -262,9 +284,11 @@ pub fn file_verdict(
     {
         return Verdict::Allow;
     }
-    // A yes to a protected file is about this very file; a no may be about its folder.
-    let counts = |place: &Path| if is_protected { place == path } else { opens(place) };
-    match approvals.answer(axis, path, counts) {
+    // A yes to changing a protected file is about this very change; a no may be about its folder.
+    let counts = |yes: &Approval| {
+        if is_protected { yes.scope == Scope::ThisCall } else { opens(&yes.path) }
+    };
+    match approvals.answer(op, path, counts) {
         Some(true) => Verdict::Allow,
         Some(false) => Verdict::Deny(denied_before(op, target)),
         None => Verdict::Ask(ask_reason(rule, axis, target, zones, is_protected)),
@@ -285,7 +309,7 @@ fn is_granted(
             places.iter().any(|place| place.covers(path) && opens(&place.path))
         }
         (None, FileAxis::Read) => zones.is_inside(path) && opens(zones.root()),
-        (None, FileAxis::Write) => zones.is_default_write(path),
+        (None, FileAxis::Write) => zones.is_default_write(path) && opens(zones.root()),
     }
 }
 
@@ -313,6 +337,9 @@ fn ask_reason(
                 "it is a usual place of keys and tokens".to_owned()
             }
             FileAxis::Read => "it lies outside the workspace".to_owned(),
+            FileAxis::Write if target.is(|path| zones.holds_credentials(path)) => {
+                "it is a usual place of keys and tokens".to_owned()
+            }
             FileAxis::Write if zones.is_inside(&target.path) => {
                 format!("`permissions.{key}` is not set, and only `.reyn/` is written without asking")
             }
@@ -320,7 +347,9 @@ fn ask_reason(
         },
     };
     let shown = zones.display(&target.path);
-    let is_default = zones.is_inside(&target.path) && axis == FileAxis::Write;
+    let is_default = axis == FileAxis::Write
+        && zones.is_inside(&target.path)
+        && !target.is(|path| zones.holds_credentials(path));
     let grant = if is_default { key.to_owned() } else { shell_word(&format!("{key}:{shown}")) };
     // The path is the model's, and what stands here is copied: it is quoted for where it goes.
     let quoted = serde_json::Value::from(shown).to_string();
@@ -336,6 +365,16 @@ fn ask_reason(
     let allowed_by =
         format!("the person can run it again with `--allow {grant}`, or {setting} in `reyn.yaml`");
     AskReason { rule: text, allowed_by: Some(allowed_by) }
+}
+
+/// A path that goes up may lead anywhere, wherever it begins.
+fn unresolved(op: FileOp, target: &Target) -> Refusal {
+    Refusal {
+        kind: ErrorKind::PermissionDenied,
+        message: format!("cannot {} `{}`: its place is not known", op.verb(), target.asked),
+        lifts_when: "name it without `..`".to_owned(),
+        wants_person: false,
+    }
 }
 
 fn sealed(op: FileOp, target: &Target) -> Refusal {
@@ -369,7 +408,6 @@ fn denied_before(op: FileOp, target: &Target) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::Approval;
 
     /// One case: rule for `file.write`, `--allow`s, answers, and the paths with their verdicts.
     struct Case {
@@ -385,7 +423,7 @@ mod tests {
         fn verdict(&self, op: FileOp, path: &str) -> &'static str {
             let zones = Zones::new("/w".into(), vec!["/home/u/.reyn/secrets.env".into()]);
             let policy = FilePolicy { write: self.rule.clone(), ..FilePolicy::default() };
-            let target = Target { asked: path.into(), path: path.into(), same_as: None };
+            let target = Target { asked: path.into(), path: path.into(), same_as: None, link: None };
             let (grants, approvals) = (Grants(self.grants.clone()), Approvals(self.approvals.clone()));
             match file_verdict(op, &target, &zones, &policy, &grants, &approvals) {
                 Verdict::Allow => "allow",
@@ -396,7 +434,7 @@ mod tests {
     }
 
     fn approval(path: &str, scope: Scope, is_allowed: bool) -> Approval {
-        Approval { axis: FileAxis::Write, path: path.into(), scope, is_allowed }
+        Approval { op: FileOp::Write, path: path.into(), scope, is_allowed }
     }
 
     #[test]
@@ -429,8 +467,12 @@ mod tests {
         assert_eq!(case.verdict(FileOp::Write, "/w/src/a.rs"), "allow");
         assert_eq!(case.verdict(FileOp::Write, "/w/.reyn/approvals.yaml"), "ask");
         assert_eq!(case.verdict(FileOp::Delete, "/w/reyn.yaml"), "ask");
-        let case = Case { approvals: vec![approval("/w/reyn.yaml", Scope::JustPath, true)], ..Case::new() };
-        assert_eq!(case.verdict(FileOp::Write, "/w/reyn.yaml"), "allow");
+        for (scope, verdict) in
+            [(Scope::JustPath, "ask"), (Scope::Recursive, "ask"), (Scope::ThisCall, "allow")]
+        {
+            let case = Case { approvals: vec![approval("/w/reyn.yaml", scope, true)], ..Case::new() };
+            assert_eq!(case.verdict(FileOp::Write, "/w/reyn.yaml"), verdict, "{scope:?}");
+        }
     }
 
     #[test]
@@ -444,6 +486,7 @@ mod tests {
                 asked: "notes".into(),
                 path: "/w/notes".into(),
                 same_as: same_as.map(PathBuf::from),
+                link: None,
             };
             file_verdict(op, &target, &zones, policy, &grants, &Approvals::default())
         };
@@ -472,12 +515,12 @@ mod tests {
     #[test]
     fn keys_are_opened_by_what_is_about_keys_and_not_from_a_folder_above() {
         let zones = Zones::new("/h".into(), vec![]).with_credentials_of(Path::new("/h"));
-        let target = Target { asked: ".ssh/id".into(), path: "/h/.ssh/id".into(), same_as: None };
+        let target = Target { asked: ".ssh/id".into(), path: "/h/.ssh/id".into(), same_as: None, link: None };
         let said = |rule: Option<Rule>, grant: Option<&str>, yes: Option<(&str, Scope)>| {
             let policy = FilePolicy { read: rule, ..FilePolicy::default() };
             let grants = grant.map(|path| Grant { axis: FileAxis::Read, path: Some(path.into()) });
             let approval = yes.map(|(path, scope)| Approval {
-                axis: FileAxis::Read,
+                op: FileOp::Read,
                 path: path.into(),
                 scope,
                 is_allowed: true,
@@ -516,6 +559,18 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_goes_up_is_no_place() {
+        let case = Case { rule: Some(Rule::Allow), ..Case::new() };
+        for (path, verdict) in
+            [("/w/../etc/passwd", "deny"), ("/w/a/..", "deny"), ("w/a", "deny"), ("/w/..a", "allow")]
+        {
+            for op in [FileOp::Read, FileOp::Grep, FileOp::Write] {
+                assert_eq!(case.verdict(op, path), verdict, "{op:?} {path}");
+            }
+        }
+    }
+
+    #[test]
     fn a_list_replaces_the_default_zone() {
         let rule = Rule::Only(vec![PathRule { path: "/w/out".into(), scope: Scope::Recursive }]);
         let case = Case { rule: Some(rule), ..Case::new() };
@@ -550,7 +605,7 @@ mod tests {
     fn a_list_that_lacks_a_place_is_told_to_be_added_to() {
         let zones = Zones::new("/w".into(), vec![]);
         let policy = FilePolicy { edit: Some(Rule::Only(vec![])), ..FilePolicy::default() };
-        let target = Target { asked: "a".into(), path: "/w/a".into(), same_as: None };
+        let target = Target { asked: "a".into(), path: "/w/a".into(), same_as: None, link: None };
         let verdict =
             file_verdict(FileOp::Edit, &target, &zones, &policy, &Grants::default(), &Approvals::default());
         let Verdict::Ask(reason) = verdict else { panic!("{verdict:?}") };
@@ -562,7 +617,7 @@ mod tests {
         let zones = Zones::new("/w".into(), vec![]);
         let policy =
             FilePolicy { write: Some(Rule::Allow), delete: Some(Rule::Deny), ..FilePolicy::default() };
-        let target = Target { asked: "a".into(), path: "/w/a".into(), same_as: None };
+        let target = Target { asked: "a".into(), path: "/w/a".into(), same_as: None, link: None };
         let verdict =
             |op| file_verdict(op, &target, &zones, &policy, &Grants::default(), &Approvals::default());
         assert_eq!(verdict(FileOp::Write), Verdict::Allow);
@@ -574,7 +629,8 @@ mod tests {
     #[test]
     fn keys_and_tokens_in_the_workspace_take_a_word_or_a_rule() {
         let zones = Zones::new("/home/u".into(), vec![]).with_credentials_of(Path::new("/home/u"));
-        let target = Target { asked: ".ssh/id".into(), path: "/home/u/.ssh/id".into(), same_as: None };
+        let target =
+            Target { asked: ".ssh/id".into(), path: "/home/u/.ssh/id".into(), same_as: None, link: None };
         let verdict = |read: Option<Rule>, grants: Vec<Grant>| {
             let policy = FilePolicy { read, ..FilePolicy::default() };
             file_verdict(FileOp::Read, &target, &zones, &policy, &Grants(grants), &Approvals::default())
@@ -600,7 +656,7 @@ mod tests {
             (FileOp::Read, "/a\"]\nb: [\"", r#"[".", "/a\"]\\x0ab: [\""]"#),
             (FileOp::Read, "/a; it's", r"`--allow 'file.read:/a; it'\''s'`"),
         ] {
-            let target = Target { asked: path.into(), path: path.into(), same_as: None };
+            let target = Target { asked: path.into(), path: path.into(), same_as: None, link: None };
             let verdict = file_verdict(
                 op,
                 &target,

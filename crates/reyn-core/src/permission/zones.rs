@@ -14,6 +14,8 @@ pub struct Target {
     pub path: PathBuf,
     /// The guarded file that this is another name of: a hard link to it.
     pub same_as: Option<PathBuf>,
+    /// The link that the call is about, when this is only where it leads.
+    pub link: Option<PathBuf>,
 }
 
 impl Target {
@@ -97,7 +99,8 @@ impl Zones {
         self
     }
 
-    /// Protects also the places that links at protected paths lead to. `real_place` follows links.
+    /// Protects also the places that links at protected paths lead to, and takes those that links at keys
+    /// and tokens lead to for keys and tokens. `real_place` follows links.
     #[must_use]
     pub fn with_real_places(mut self, real_place: impl Fn(&Path) -> PathBuf) -> Self {
         let own = PROTECTED.iter().filter(|pattern| !pattern.contains('*'));
@@ -109,6 +112,10 @@ impl Zones {
             .chain(in_home)
             .filter_map(|path| Some(real_place(&path)).filter(|real| *real != path))
             .collect();
+        let keys: Vec<PathBuf> = self.credentials.iter().map(|path| real_place(path)).collect();
+        self.credentials.extend(keys);
+        self.credentials.sort();
+        self.credentials.dedup();
         self
     }
 
@@ -336,8 +343,16 @@ mod tests {
 
     #[test]
     fn keys_and_tokens_of_the_home_folder_are_told_from_other_files() {
-        let zones = Zones::new("/home/u".into(), vec![]).with_credentials_of(Path::new("/home/u"));
+        let real_place = |path: &Path| {
+            if path == Path::new("/home/u/.aws") { "/home/u/dot/aws".into() } else { path.to_owned() }
+        };
+        let zones = Zones::new("/home/u".into(), vec![])
+            .with_credentials_of(Path::new("/home/u"))
+            .with_real_places(real_place);
         for (path, holds) in [
+            ("/home/u/.aws/credentials", true),
+            ("/home/u/dot/aws/credentials", true),
+            ("/home/u/dot/other", false),
             ("/home/u/.ssh/id_ed25519", true),
             ("/home/u/.SSH/config", true),
             ("/home/u/.docker/config.json", true),

@@ -97,7 +97,8 @@ fn the_same_path_has_the_same_verdict_from_every_file_tool() {
         ("/proc/self/environ", false, false),
         ("FAR/secrets.env", false, false),
         ("hard-secrets", false, false),
-        ("missing/../README.md", false, false),
+        ("missing/../README.md", true, true),
+        ("missing/../../../../../../../../../..FAR/file", false, false),
         ("reyn.yaml", true, false),
         ("REYN.yaml", true, false),
         ("link-to-config", true, false),
@@ -131,6 +132,68 @@ fn a_link_that_leads_nowhere_can_be_deleted_and_nothing_else() {
         let is_there = traps.stage.root.join("loop").symlink_metadata().is_ok();
         assert_eq!(is_there, tool != "delete_file");
     }
+}
+
+#[test]
+fn no_pattern_leads_out_of_the_folder_that_is_searched() {
+    for pattern in [
+        r"\.\./FAR/file",
+        r"\.\./\.\./\.\./etc/passwd",
+        r"\../FAR/*",
+        r".\./FAR/*",
+        r"{\.\.,sub}/FAR/*",
+        r"[.]./FAR/*",
+        r"[.][.]/FAR/*",
+        r"?./FAR/*",
+        r"*/../FAR/*",
+        r"sub/\.\./\.\./FAR/*",
+        r"**/\.\./FAR/*",
+        r"d/etc/passwd",
+        r"leak",
+    ] {
+        let traps = Traps::new();
+        let far = traps.outside.path().canonicalize().unwrap();
+        let pattern = pattern.replace("FAR", &far.file_name().unwrap().to_string_lossy());
+        for args in [
+            ("glob_files", json!({"pattern": pattern, "include_ignored": true})),
+            ("grep_files", json!({"pattern": "outside|root:", "glob": pattern, "include_ignored": true})),
+        ] {
+            let script = vec![calls([call("1", args.0, &args.1)]).into(), says("done").into()];
+            let (report, shown) = traps.stage.turn("go", script);
+            if let Outcome::Ok(output) = &report.calls[0].outcome {
+                assert!(!output.body.contains("file") && !output.body.contains("passwd"), "{shown}");
+                assert!(!output.body.contains("outside") && !output.body.contains("root:"), "{shown}");
+            }
+        }
+    }
+    let traps = Traps::new();
+    let args = json!({"pattern": r"\R\EADME.md"});
+    let script = vec![calls([call("1", "glob_files", args)]).into(), says("done").into()];
+    assert!(traps.stage.turn("go", script).1.contains("README.md\n"));
+}
+
+#[test]
+fn deleting_a_link_is_asked_as_that_and_opens_nothing_else() {
+    let mut traps = Traps::new();
+    traps.stage.answers = Some(vec![Answer::Once, Answer::No]);
+    let far = traps.outside.path().canonicalize().unwrap();
+    let script = vec![
+        calls([
+            call("1", "delete_file", json!({"path": "leak"})),
+            call("2", "write_file", json!({"path": far.join("file"), "content": "x"})),
+        ])
+        .into(),
+        says("done").into(),
+    ];
+    let (report, _) = traps.stage.turn("go", script);
+    let done: Vec<bool> = report.calls.iter().map(|call| call.outcome.is_ok()).collect();
+    assert_eq!(done, [true, false]);
+    assert!(traps.stage.root.join("leak").symlink_metadata().is_err());
+    assert_eq!(std::fs::read_to_string(far.join("file")).unwrap(), "outside\n");
+    let places: Vec<String> =
+        traps.stage.questions.lock().unwrap().iter().map(|question| question.place.clone()).collect();
+    let real = far.join("file").display().to_string();
+    assert_eq!(places, [format!("leak (a link to {real})"), real]);
 }
 
 #[test]

@@ -100,6 +100,35 @@ fn protected_files_take_a_person_whatever_is_granted() {
 }
 
 #[test]
+fn a_yes_to_one_change_of_a_protected_file_is_no_yes_to_the_next() {
+    let mut stage = Stage::new();
+    stage.answers = Some(vec![Answer::Once, Answer::No, Answer::JustPath, Answer::No]);
+    let verdicts = verdicts(&stage, &["reyn.yaml", "reyn.yaml"]);
+    assert_eq!(verdicts, ["ok", "permission_denied"]);
+    assert!(!stage.root.join(".reyn/approvals.yaml").exists());
+}
+
+#[test]
+fn a_yes_is_about_what_was_asked_and_what_is_less() {
+    let mut stage = Stage::new();
+    stage.answers = Some(vec![Answer::Once, Answer::No, Answer::No]);
+    let script = vec![
+        calls([
+            call("1", "edit_file", json!({"path": "README.md", "old_string": "hello", "new_string": "bye"})),
+            call("2", "edit_file", json!({"path": "README.md", "old_string": "bye", "new_string": "hello"})),
+            call("3", "write_file", json!({"path": "README.md", "content": "x"})),
+            call("4", "delete_file", json!({"path": "README.md"})),
+        ])
+        .into(),
+        says("done").into(),
+    ];
+    let (report, _) = stage.turn("go", script);
+    let done: Vec<bool> = report.calls.iter().map(|call| call.outcome.is_ok()).collect();
+    assert_eq!(done, [true, true, false, false]);
+    assert_eq!(std::fs::read_to_string(stage.root.join("README.md")).unwrap(), "hello\n");
+}
+
+#[test]
 fn a_path_that_leads_out_of_the_workspace_is_refused_in_every_spelling() {
     let stage = Stage::new();
     let outside = tempfile::tempdir().unwrap();

@@ -12,6 +12,7 @@ use rustix::fs::Stat;
 
 use crate::bounds::{Bounds, ENCODING_SAMPLE_BYTES, SLICE_BYTES_MAX};
 use crate::folder::{file_id, is_out_of_descriptors, open_file, reason};
+use crate::grep::across::search_across;
 use crate::grep::content::{Content, Text, Watched, read, text_of};
 use crate::grep::matcher::Matching;
 use crate::grep::rows::{Row, Rows, Window};
@@ -86,12 +87,9 @@ impl<'a> FileSearch<'a> {
         bounds: &'a Bounds,
     ) -> Self {
         let is_content = request.mode == GrepMode::Content;
-        let line_ending =
-            if matching.is_multi_line { LineTerminator::byte(b'\n') } else { LineTerminator::crlf() };
         let searcher = SearcherBuilder::new()
-            .line_terminator(line_ending)
+            .line_terminator(LineTerminator::crlf())
             .line_number(is_content)
-            .multi_line(matching.is_multi_line)
             .before_context(if is_content { request.before } else { 0 })
             .after_context(if is_content { request.after } else { 0 })
             .heap_limit(Some(bounds.line_bytes_max))
@@ -182,7 +180,11 @@ impl<'a> FileSearch<'a> {
             (self.matching.is_multi_line && !self.matching.does_see_cr).then(|| without_cr(text)).flatten();
         let text = without_cr.as_deref().unwrap_or(text);
         let mut rows = Rows::new(self.request, &self.matching.matcher, &self.watch, outcome.window);
-        let searched = self.searcher.search_slice(&self.matching.matcher, text, &mut rows);
+        let searched = if self.matching.is_multi_line {
+            search_across(&self.matching.matcher, text, &mut rows)
+        } else {
+            self.searcher.search_slice(&self.matching.matcher, text, &mut rows)
+        };
         let ending = match (rows.stop, searched) {
             (Some(stop), _) => Ending::Stopped(stop),
             (None, Ok(())) => Ending::Searched,

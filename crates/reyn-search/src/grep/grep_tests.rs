@@ -510,6 +510,110 @@ fn a_match_across_many_lines_is_shown_in_part_and_counts_once() {
     let numbers: Vec<u64> = found.files[0].lines.iter().map(|line| line.number).collect();
     assert_eq!(numbers, (10..60).collect::<Vec<u64>>());
     assert_eq!((found.matches, found.has_more), (1, false));
+    // The second match begins on a line of the first that is not shown.
+    let found = find(&tree.root(""), &request("(?s)^10$.*^9|9\n100"));
+    let numbers: Vec<u64> = found.files[0].lines.iter().map(|line| line.number).collect();
+    assert_eq!(numbers, (10..60).chain(99..=100).collect::<Vec<u64>>());
+}
+
+/// Content, expression, lines of each match.
+type Across<'a> = (String, &'a str, Vec<&'a [u64]>);
+
+#[test]
+fn each_match_across_lines_is_a_result_with_its_own_lines() {
+    let lines: Vec<[u64; 1]> = (1..=60).map(|number| [number]).collect();
+    let sixty: Vec<&[u64]> = lines.iter().map(|line| &line[..]).collect();
+    let crlf = format!("{}bar\n", "foo\r\n".repeat(60));
+    let lf = format!("{}bar\n", "foo\n".repeat(60));
+    let text = |text: &str| text.to_owned();
+    let cases: Vec<Across<'_>> = vec![
+        (crlf.clone(), r"\r$", sixty.clone()),
+        (crlf.clone(), r"\r\n", sixty.clone()),
+        (crlf.clone(), r"(?s)foo$", sixty.clone()),
+        (lf.clone(), r"foo\n", sixty.clone()),
+        (lf, r"(?s)^foo", sixty),
+        (text("a\nb\na\nb\n"), r"a\nb\n", vec![&[1, 2], &[3, 4]]),
+        (text("a\nb a\nb\n"), r"a\nb", vec![&[1, 2], &[2, 3]]),
+        (text("a a\nb\n"), "(?s)a", vec![&[1], &[1]]),
+        (text("a\n\nb\n"), r"\n", vec![&[1], &[2], &[3]]),
+        (text("a\n\n\nb\n"), r"\n\n", vec![&[1, 2]]),
+        // Matches of no width.
+        (text("ab\nc\n"), "(?s)x*", vec![&[1], &[1], &[1], &[2], &[2]]),
+        (text("日\n"), "(?s)x*", vec![&[1], &[1]]),
+        (text("a\n\nb\n\n"), "(?s)^$", vec![&[2], &[4]]),
+        (text("a\nb"), r"(?s)\z", vec![&[2]]),
+        (text("a\nb\n"), r"(?s)\z", vec![]),
+        (text("a\nb\n"), "(?s).*", vec![&[1, 2]]),
+        // The text begins and ends once, and a match does not begin a line.
+        (text("x\nx\n"), r"\Ax\n", vec![&[1]]),
+        (text("x\nx\n"), r"(?s)\Ax", vec![&[1]]),
+        (text("x\nx\n"), r"x\n\z", vec![&[2]]),
+        (text("aa\n"), r"(?s)^a", vec![&[1]]),
+        (text("ab\nc\n"), r"a|^b\n|b\nc", vec![&[1], &[1, 2]]),
+    ];
+    for (content, pattern, results) in cases {
+        let tree = Tree::new(&[("a", content.as_bytes())]);
+        let count = find(&tree.root(""), &GrepRequest { mode: GrepMode::Count, ..request(pattern) });
+        assert_eq!(count.matches, results.len() as u64, "{content:?} {pattern}");
+        let mut numbers: Vec<u64> = results.concat();
+        numbers.dedup();
+        let matching = |found: &Grepped| -> Vec<u64> {
+            let lines = found.files.iter().flat_map(|file| &file.lines).filter(|line| line.is_match);
+            lines.map(|line| line.number).collect()
+        };
+        for (before, after) in [(0, 0), (1, 2)] {
+            let request = GrepRequest { before, after, ..request(pattern) };
+            let whole = find(&tree.root(""), &request);
+            assert_eq!(matching(&whole), numbers, "{content:?} {pattern}");
+            assert_eq!((whole.matches, whole.next_offset), (results.len() as u64, None));
+            let shown = whole.files.iter().flat_map(|file| &file.lines).map(|line| line.number);
+            assert!(shown.is_sorted_by(|left, right| left < right), "{content:?} {pattern}");
+            for (offset, result) in results.iter().enumerate() {
+                let page = find(&tree.root(""), &GrepRequest { offset, max_results: 1, ..request.clone() });
+                assert_eq!(matching(&page), *result, "{content:?} {pattern} {offset}");
+                let next = (offset + 1 < results.len()).then_some(offset + 1);
+                assert_eq!(page.next_offset, next, "{content:?} {pattern} {offset}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_of_matches_across_lines_shows_its_own_and_their_context() {
+    let tree = Tree::new(&[("a", b"1\nimport a;\nimport b;\n4\n5\n6\nimport c;\nimport d;\n9\n")]);
+    let with = |offset, max_results, before, after| {
+        let request = GrepRequest { offset, max_results, before, after, ..request(r"import \w;\n") };
+        let found = find(&tree.root(""), &request);
+        let lines: String = shown(&found).iter().map(|line| format!("{} ", &line[1..])).collect();
+        (lines, found.next_offset)
+    };
+    let cases = [
+        ((0, 1, 0, 0), ":2:import a; ", Some(1)),
+        ((1, 2, 0, 0), ":3:import b; :7:import c; ", Some(3)),
+        ((3, 9, 0, 0), ":8:import d; ", None),
+        ((0, 1, 1, 1), "-1-1 :2:import a; -3-import b; ", Some(1)),
+        ((1, 1, 2, 1), "-1-1 -2-import a; :3:import b; -4-4 ", Some(2)),
+        ((1, 2, 1, 1), "-2-import a; :3:import b; -4-4 -6-6 :7:import c; -8-import d; ", Some(3)),
+        ((0, 9, 0, 2), ":2:import a; :3:import b; -4-4 -5-5 :7:import c; :8:import d; -9-9 ", None),
+    ];
+    for ((offset, max_results, before, after), lines, next) in cases {
+        assert_eq!(with(offset, max_results, before, after), (lines.to_owned(), next));
+    }
+}
+
+#[test]
+fn matches_that_share_a_line_fit_the_output_together() {
+    let tree = Tree::new(&[("a", b"x x x\nx\n")]);
+    let with = |offset, output_bytes_max| {
+        let found = find(&tree.root(""), &GrepRequest { offset, output_bytes_max, ..request("(?s)x") });
+        (shown(&found), found.files.iter().map(|file| file.matches).sum(), found.next_offset)
+    };
+    let (first, second) = ("a:1:x x x".to_owned(), "a:2:x".to_owned());
+    // The file is 1 byte and 8, its lines 5 and 1 and 8 each.
+    assert_eq!(with(0, 31), (vec![first.clone(), second.clone()], 4, None));
+    assert_eq!(with(0, 30), (vec![first.clone()], 3, Some(3)));
+    assert_eq!(with(0, 0), (vec![first], 1, Some(1)));
+    assert_eq!(with(3, 0), (vec![second], 1, None));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Finds lines of files by a regular expression.
 
+mod across;
 mod content;
 mod cut;
 mod file;
@@ -32,7 +33,7 @@ use crate::{Admits, SearchError};
 /// What a search of lines gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrepMode {
-    /// The lines. A result is a matching line, or a match across lines.
+    /// The lines. A result is a matching line, or a match when the expression is matched across lines.
     Content,
     /// The files. A result is a file; its other matches are not counted.
     FilesWithMatches,

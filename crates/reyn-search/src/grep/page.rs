@@ -185,7 +185,7 @@ impl<'a> Page<'a> {
         let room = self.request.output_bytes_max.saturating_sub(self.bytes + file_bytes);
         let (mut shown, mut end) = self.fit(&outcome.rows, results.clone(), room);
         if end == results.start && self.files.is_empty() {
-            let is_first = |row: &Row| row.result == Some(results.start);
+            let is_first = |row: &Row| row.results.contains(&results.start);
             let first = outcome.rows.iter().position(is_first);
             if let (Some(begin), Some(last)) = (first, outcome.rows.iter().rposition(is_first)) {
                 shown = outcome.rows.get(begin..=last).unwrap_or_default();
@@ -193,7 +193,7 @@ impl<'a> Page<'a> {
             }
         }
         self.bytes += file_bytes + bytes(shown);
-        let is_match = |row: &Row| row.result.is_some_and(|result| (results.start..end).contains(&result));
+        let is_match = |row: &Row| row.results.start < end && row.results.end > results.start;
         FileHits {
             path: to_path(job.path),
             lines: shown
@@ -208,22 +208,25 @@ impl<'a> Page<'a> {
     /// The rows of as many of `results` as have room, and the result after them.
     fn fit<'r>(&self, rows: &'r [Row], results: Range<usize>, room: usize) -> (&'r [Row], usize) {
         let (before, after) = (self.request.before as u64, self.request.after as u64);
-        let begins = rows.iter().find(|row| row.result == Some(results.start));
+        let begins = rows.iter().find(|row| row.results.contains(&results.start));
         let first = begins.map_or(0, |row| row.number.saturating_sub(before));
         let begin = rows.partition_point(|row| row.number < first);
         let (mut row_end, mut used, mut end) = (begin, 0, results.start);
         for (at, row) in rows.iter().enumerate() {
-            let is_last = rows.get(at + 1).is_none_or(|next| next.result != row.result);
-            let Some(result) = row.result.filter(|result| is_last && results.contains(result)) else {
+            // A result that goes on in the next row is not whole yet.
+            let next = rows.get(at + 1).filter(|next| !next.results.is_empty());
+            let whole_end = next.map_or(row.results.end, |next| next.results.start.min(row.results.end));
+            let whole_end = whole_end.min(results.end);
+            if whole_end <= end {
                 continue;
-            };
+            }
             let last = row.number.saturating_add(after);
             let next_end = rows.partition_point(|row| row.number <= last);
             used += bytes(rows.get(row_end..next_end).unwrap_or_default());
             if used > room {
                 break;
             }
-            (row_end, end) = (next_end, result + 1);
+            (row_end, end) = (next_end, whole_end);
         }
         (rows.get(begin..row_end).unwrap_or_default(), end)
     }

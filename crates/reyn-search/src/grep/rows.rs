@@ -1,6 +1,7 @@
 //! Collects matching lines and their context while a file is searched.
 
 use std::io;
+use std::ops::Range;
 
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
@@ -12,13 +13,13 @@ use crate::grep::file::Outcome;
 use crate::grep::{GrepMode, GrepRequest};
 use crate::watch::{Stop, Watch};
 
-/// A line with the result that it belongs to.
+/// A line with the results that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) number: u64,
     pub(crate) text: String,
-    /// The position of the result among all of the file; None for context.
-    pub(crate) result: Option<usize>,
+    /// The positions of the results among all of the file; empty for context.
+    pub(crate) results: Range<usize>,
 }
 
 /// What a line or a file costs besides its text, in bytes of output.
@@ -40,7 +41,7 @@ impl Window {
 /// Takes what the searcher finds in one file.
 #[derive(Debug)]
 pub(crate) struct Rows<'a> {
-    request: &'a GrepRequest,
+    pub(crate) request: &'a GrepRequest,
     matcher: &'a RegexMatcher,
     watch: &'a Watch<'a>,
     window: Window,
@@ -95,7 +96,54 @@ impl<'a> Rows<'a> {
         !self.is_full || number <= self.last_line.saturating_add(self.request.after as u64)
     }
 
+    /// Takes the next result, whose lines have the numbers from `number` on; a line of the result before may
+    /// be the first. Says whether to go on.
+    pub(crate) fn take_result<'l>(&mut self, number: u64, lines: impl Iterator<Item = &'l [u8]>) -> bool {
+        let result = self.results;
+        self.results += 1;
+        if self.results.is_multiple_of(CHECK_INTERVAL)
+            && let Err(stop) = self.watch.check()
+        {
+            self.stop = Some(stop);
+            return false;
+        }
+        match self.request.mode {
+            GrepMode::FilesWithMatches => return false,
+            GrepMode::Count => return true,
+            GrepMode::Content => {}
+        }
+        if self.bytes > self.request.output_bytes_max && result > self.window.begin && !self.is_full {
+            self.window.len = result - self.window.begin;
+            self.is_full = true;
+        }
+        if self.is_shown(number) {
+            for (line, number) in lines.take(MATCH_LINES_MAX).zip(number..) {
+                self.push(number, line, Some(result));
+                if !self.is_full {
+                    self.last_line = number;
+                }
+            }
+            self.is_full |= result + 1 >= self.window.end();
+        }
+        self.results < self.results_max() || self.is_shown(number)
+    }
+
+    /// Takes a line around results; says whether to go on.
+    pub(crate) fn take_context(&mut self, number: u64, line: &[u8]) -> bool {
+        let is_shown = self.is_shown(number);
+        if is_shown {
+            self.push(number, line, None);
+        }
+        is_shown || self.results < self.results_max()
+    }
+
     fn push(&mut self, number: u64, line: &[u8], result: Option<usize>) {
+        if let (Some(row), Some(result)) = (self.rows.last_mut(), result)
+            && row.number == number
+        {
+            row.results.end = result + 1;
+            return;
+        }
         if self.results <= self.window.begin && result.is_none_or(|result| result < self.window.begin) {
             // Only what can be context of the window's first result stays.
             if self.request.before == 0 {
@@ -111,7 +159,7 @@ impl<'a> Rows<'a> {
             let found = result.and_then(|_| self.matcher.find(line).ok().flatten());
             found.map_or(0..0, |found| found.start()..found.end())
         });
-        let row = Row { number, text, result };
+        let row = Row { number, text, results: result.map_or(0..0, |result| result..result + 1) };
         self.bytes += cost(&row);
         self.rows.push(row);
     }
@@ -121,43 +169,11 @@ impl Sink for Rows<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        let result = self.results;
-        self.results += 1;
-        if self.results.is_multiple_of(CHECK_INTERVAL)
-            && let Err(stop) = self.watch.check()
-        {
-            self.stop = Some(stop);
-            return Ok(false);
-        }
-        match self.request.mode {
-            GrepMode::FilesWithMatches => return Ok(false),
-            GrepMode::Count => return Ok(true),
-            GrepMode::Content => {}
-        }
-        if self.bytes > self.request.output_bytes_max && result > self.window.begin && !self.is_full {
-            self.window.len = result - self.window.begin;
-            self.is_full = true;
-        }
-        let number = found.line_number().unwrap_or_default();
-        if self.is_shown(number) {
-            for (line, number) in found.lines().take(MATCH_LINES_MAX).zip(number..) {
-                self.push(number, line, Some(result));
-                if !self.is_full {
-                    self.last_line = number;
-                }
-            }
-            self.is_full |= result + 1 >= self.window.end();
-        }
-        Ok(self.results < self.results_max() || self.is_shown(number))
+        Ok(self.take_result(found.line_number().unwrap_or_default(), found.lines()))
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        let number = context.line_number().unwrap_or_default();
-        let is_shown = self.is_shown(number);
-        if is_shown {
-            self.push(number, context.bytes(), None);
-        }
-        Ok(is_shown || self.results < self.results_max())
+        Ok(self.take_context(context.line_number().unwrap_or_default(), context.bytes()))
     }
 }
 

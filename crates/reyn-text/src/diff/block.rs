@@ -94,52 +94,38 @@ impl<'a> PlanBlocks<'a> {
     pub(super) fn new(bytes: &'a [u8], plan: &'a Plan, ends: LineEnds) -> Self {
         Self { bytes, splices: &plan.splices, ends, previous_end: None }
     }
-
-    /// Where the lines end that a splice changes.
-    fn end(&self, splice: &Splice) -> usize {
-        let (start, end) = (splice.range.start, splice.range.end);
-        let is_line_start = |at: usize| {
-            at == 0
-                || at
-                    .checked_sub(self.ends.unit())
-                    .is_some_and(|feed| self.ends.is_at(self.bytes, feed, b'\n'))
-        };
-        let with_end = splice.with.len().checked_sub(self.ends.unit());
-        let ends_line = match with_end {
-            Some(feed) => self.ends.is_at(&splice.with, feed, b'\n'),
-            None => is_line_start(start),
-        };
-        if is_line_start(end) && ends_line { end } else { self.ends.line_end(self.bytes, end) }
-    }
 }
 
 impl<'a> Iterator for PlanBlocks<'a> {
     type Item = Block<'a>;
 
     fn next(&mut self) -> Option<Block<'a>> {
-        let (first, _) = self.splices.split_first()?;
+        let first = self.splices.first()?;
+        let (bytes, ends) = (self.bytes, self.ends);
         let since = self.previous_end.unwrap_or(0);
-        let start = since + self.ends.line_start(&self.bytes[since..], first.range.start - since);
-        let mut end = self.end(first);
-        let mut count = 1;
-        while let Some(next) = self.splices.get(count).filter(|next| next.range.start < end) {
-            if next.range.end >= end {
-                end = end.max(self.end(next));
-            }
-            count += 1;
-        }
-        let (taken, rest) = self.splices.split_at(count);
-        self.splices = rest;
-        let mut added = vec![];
-        let mut copied = start;
-        for splice in taken {
-            added.extend_from_slice(&self.bytes[copied..splice.range.start]);
+        let start = since + ends.line_start(&bytes[since..], first.range.start - since);
+        let (mut added, mut copied, mut count) = (vec![], start, 0);
+        // Where whole lines end in both files; `is_open` at the end of a last line without a line feed, which
+        // a splice there goes on with.
+        let (mut end, mut is_open) = (first.range.start, true);
+        let is_taken = |at: usize, end: usize, is_open: bool| at < end || is_open && at == end;
+        while let Some(splice) =
+            self.splices.get(count).filter(|next| is_taken(next.range.start, end, is_open))
+        {
+            added.extend_from_slice(&bytes[copied..splice.range.start]);
             added.extend_from_slice(&splice.with);
             copied = splice.range.end;
+            count += 1;
+            if copied < end {
+                continue;
+            }
+            let is_closed = ends.is_line_start(bytes, copied) && ends.is_line_start(&added, added.len());
+            end = if is_closed { copied } else { ends.line_end(bytes, copied) };
+            is_open = !is_closed && (end == copied || !ends.is_line_start(bytes, end));
         }
-        added.extend_from_slice(&self.bytes[copied..end]);
-        let block =
-            Block::new(self.bytes, self.ends, start..end, Cow::Owned(added), first.line, self.previous_end);
+        added.extend_from_slice(&bytes[copied..end]);
+        let block = Block::new(bytes, ends, start..end, Cow::Owned(added), first.line, self.previous_end);
+        self.splices = &self.splices[count..];
         self.previous_end = Some(block.end);
         Some(block)
     }

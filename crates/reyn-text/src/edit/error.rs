@@ -5,9 +5,16 @@ use std::fmt::{self, Write as _};
 use crate::encoding::{Encoding, NotText};
 use crate::fold::Kind;
 use crate::near::Place;
+use crate::shown::{has_controls, named, without_controls};
 
 /// Line numbers that a message lists.
 const LINES_LISTED_MAX: usize = 10;
+/// How a text goes on that is in the file only as characters.
+const UNUSUAL: &str = " in the bytes that are usual for it:";
+/// What to do about characters in bytes that are not usual for them.
+const LEAVE_THEM_OUT: &str = "leave such characters out of `old_string`";
+/// What to do about control characters that a message shows by their numbers.
+const NO_NUMBERS: &str = ", with control characters themselves where their numbers are shown";
 
 /// Why an edit was not made. Displayed, it says what and why; [`EditError::hint`] says what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +37,14 @@ pub enum EditError {
         line: u64,
         /// The likeliest encoding.
         guess: Encoding,
+    },
+    /// What reads like `old` is in the file in bytes that are not usual for it, beside the usual ones or over
+    /// them.
+    ByteForms {
+        /// The file's encoding, which has a character in several byte forms.
+        encoding: Encoding,
+        /// The lines where such places begin, ascending, without repeats; at most 10.
+        lines: Vec<u64>,
     },
     /// Bytes of the file are not in its encoding.
     Undecodable {
@@ -93,6 +108,8 @@ pub enum Help {
     /// Several places are like that.
     SeveralAlike {
         /// The differences.
+        ///
+        /// Empty when the file has the very characters, written in other bytes.
         kinds: Vec<Kind>,
         /// The lines where they begin; at most 10.
         lines: Vec<u64>,
@@ -133,6 +150,9 @@ impl EditError {
             }
             Self::Guessed(_) | Self::MaybeInsideCharacter { .. } => NAME_IT.to_owned(),
             Self::Contradicted(_) => "leave `encoding` out, or give the right one".to_owned(),
+            Self::ByteForms { .. } => {
+                format!("{LEAVE_THEM_OUT}, or replace all of the file by `write_file`")
+            }
             Self::Undecodable { .. } => {
                 format!(
                     "if it is in another encoding, {NAME_IT}; strings of ASCII alone can be replaced as it is"
@@ -175,6 +195,7 @@ impl EditError {
             | Self::Guessed(_)
             | Self::Contradicted(_)
             | Self::MaybeInsideCharacter { .. }
+            | Self::ByteForms { .. }
             | Self::Unmappable { .. }
             | Self::Several { .. }
             | Self::TooMany { .. }
@@ -211,6 +232,12 @@ impl fmt::Display for EditError {
                 f,
                 "what matches `old_string` in line {line} may be the second half of a character: the file's \
                  encoding is only guessed to be `{guess}`"
+            ),
+            Self::ByteForms { encoding, lines } => write!(
+                f,
+                "`old_string` is in {} in bytes that are not usual for it: `{encoding}` has a character of it in \
+                 two byte forms, and both are in this file; nothing was changed",
+                listed(lines, lines.len() == LINES_LISTED_MAX)
             ),
             Self::Undecodable { encoding, line, at, byte } => {
                 write!(f, "line {line} is not `{encoding}`: ")?;
@@ -255,11 +282,12 @@ impl NotFound {
         }
         let made_before = self.already_at.map(|_| "look whether the edit was made before".to_owned());
         match &self.help {
-            Help::Alike(Alike { kinds, .. }) if kinds.is_empty() => {
-                Some("leave such characters out of `old_string`".to_owned())
+            Help::Alike(Alike { kinds, .. }) | Help::SeveralAlike { kinds, .. } if kinds.is_empty() => {
+                Some(LEAVE_THEM_OUT.to_owned())
             }
-            Help::Alike(Alike { text: Some(_), is_cut: false, .. }) => {
-                Some("if that place is meant, give exactly this text as `old_string`".to_owned())
+            Help::Alike(Alike { text: Some(text), is_cut: false, .. }) => {
+                let numbers = if has_controls(text) { NO_NUMBERS } else { "" };
+                Some(format!("if that place is meant, give exactly this text as `old_string`{numbers}"))
             }
             Help::Alike(Alike { lines, .. }) => Some(format!(
                 "if that place is meant, read {} and give exactly what stands there as `old_string`",
@@ -268,11 +296,13 @@ impl NotFound {
             Help::SeveralAlike { .. } => {
                 Some("read these lines and give exactly what stands there as `old_string`".to_owned())
             }
-            Help::Near(_) => made_before.or_else(|| {
-                Some(
-                    "if one of these places is meant, give exactly what stands there as `old_string`, without the line numbers"
-                        .to_owned(),
-                )
+            Help::Near(places) => made_before.or_else(|| {
+                let is_escaped = places.iter().flat_map(|place| &place.lines).any(|line| has_controls(line));
+                let numbers = if is_escaped { NO_NUMBERS } else { "" };
+                Some(format!(
+                    "if one of these places is meant, give exactly what stands there as `old_string`, without the \
+                     line numbers{numbers}"
+                ))
             }),
             Help::None | Help::NothingNear => {
                 made_before.or_else(|| Some("read the file and copy `old_string` from it".to_owned()))
@@ -293,6 +323,11 @@ impl fmt::Display for NotFound {
         match &self.help {
             Help::None => Ok(()),
             Help::Alike(alike) => alike.fmt(f),
+            Help::SeveralAlike { kinds, lines } if kinds.is_empty() => {
+                let lines = listed(lines, lines.len() == LINES_LISTED_MAX);
+                let has = if lines.starts_with("lines") { "have" } else { "has" };
+                write!(f, "{UNUSUAL} {lines} {has} some of its characters in others")
+            }
             Help::SeveralAlike { kinds, lines } => {
                 write!(
                     f,
@@ -318,10 +353,8 @@ impl fmt::Display for Alike {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = spanned(self.lines);
         if self.kinds.is_empty() {
-            return write!(
-                f,
-                " in the bytes that are usual for it: {lines} has some of its characters in others"
-            );
+            let has = if lines.starts_with("lines") { "have" } else { "has" };
+            return write!(f, "{UNUSUAL} {lines} {has} some of its characters in others");
         }
         write!(f, "; apart from {} it is there once, in {lines}", joined(&self.kinds))?;
         if !self.characters.is_empty() {
@@ -330,15 +363,11 @@ impl fmt::Display for Alike {
             write!(f, " (with {})", codes.join(", "))?;
         }
         match &self.text {
-            Some(text) if self.is_cut => write!(f, ", which begins:\n{text}"),
-            Some(text) => write!(f, ":\n{text}"),
+            Some(text) if self.is_cut => write!(f, ", which begins:\n{}", without_controls(text)),
+            Some(text) => write!(f, ":\n{}", without_controls(text)),
             None => Ok(()),
         }
     }
-}
-
-fn named(character: char) -> String {
-    format!("`{}` (U+{:04X})", character.escape_debug(), u32::from(character))
 }
 
 fn spanned((first, last): (u64, u64)) -> String {

@@ -112,7 +112,12 @@ fn offered(text: &str, wanted: &str, old: &str) -> Option<Help> {
     let places = fold::find(text, wanted);
     let first = places.first()?;
     let found = &text[first.range.clone()];
-    let mut kinds = fold::differences(found, wanted);
+    let mut kinds: Vec<Kind> = vec![];
+    for kind in places.iter().flat_map(|place| fold::differences(&text[place.range.clone()], wanted)) {
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
     if wanted != old {
         kinds.push(Kind::LineNumbers);
     }

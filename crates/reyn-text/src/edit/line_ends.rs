@@ -77,6 +77,11 @@ impl LineEnds {
             .find(|at| self.is_at(bytes, *at, b'\n'))
     }
 
+    /// Whether a line begins at `at`: at the beginning, and after each line feed.
+    pub(crate) fn is_line_start(self, bytes: &[u8], at: usize) -> bool {
+        at.checked_sub(self.unit()).map_or(at == 0, |feed| self.is_at(bytes, feed, b'\n'))
+    }
+
     /// Where the line that holds `at` begins.
     pub(crate) fn line_start(self, bytes: &[u8], at: usize) -> usize {
         self.previous(bytes, at).map_or(0, |feed| feed + self.unit())

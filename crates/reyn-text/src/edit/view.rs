@@ -44,6 +44,11 @@ impl<'a> View<'a> {
         Self { bytes: Cow::Owned(view), crlf_feeds, unit }
     }
 
+    /// Whether these are the bytes of the file.
+    pub(super) fn is_plain(&self) -> bool {
+        self.crlf_feeds.is_empty()
+    }
+
     /// The place in the file; for a line feed, the place before its carriage return.
     pub(super) fn in_file(&self, at: usize) -> usize {
         at + self.unit * self.crlf_feeds.partition_point(|feed| *feed < at)
