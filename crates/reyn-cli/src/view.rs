@@ -245,7 +245,7 @@ fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
             let facts: Vec<String> = output
                 .fields
                 .iter()
-                .filter(|(key, value)| !is_echo(key, value) && !(*key == "encoding" && *value == "utf-8"))
+                .filter(|(key, value)| !(is_echo(key, value) || *key == "encoding" && *value == "utf-8"))
                 .map(|(key, value)| {
                     format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
                 })

@@ -7,7 +7,7 @@ use reyn_core::capability::{
 };
 use reyn_core::conversation::{Ending, Entry, Reply};
 use reyn_core::gate::{Decision, Judged, Need, decide};
-use reyn_core::permission::{Approval, Approvals, FileAxis, FileOp, Scope, Target, Zones};
+use reyn_core::permission::{Approval, Approvals, FileOp, Scope, Target, Zones};
 use reyn_core::request::messages;
 use reyn_core::tool::{Args, Effect, Outcome, Output, ToolCall};
 use reyn_core::turn::{TurnLimits, next_step};

@@ -32,15 +32,17 @@ pub const MATCH_LINES_MAX: usize = 50;
 /// Longest pattern, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 16 << 10;
 /// Memory of a compiled regular expression, and of its tables while it runs, in bytes each.
-pub const REGEX_BYTES_MAX: usize = 16 << 20;
+pub const REGEX_BYTES_MAX: usize = 4 << 20;
 /// What `{a,b}` in one glob may stand for.
 pub const GLOB_ALTERNATIVES_MAX: usize = 64;
 /// Memory of what matches the characters of one component of a glob, in bytes.
 pub const GLOB_REGEX_BYTES_MAX: usize = 2 << 20;
 /// How much of a file with ignore rules is read, in bytes.
-pub const IGNORE_FILE_BYTES_MAX: usize = 1 << 20;
+pub const IGNORE_FILE_BYTES_MAX: usize = 256 << 10;
 /// Rules of one such file that count.
-pub const IGNORE_RULES_MAX: usize = 4_000;
+pub const IGNORE_RULES_MAX: usize = 2_000;
+/// Rules that hold in one folder, those of the folders above included.
+pub const IGNORE_RULES_IN_FORCE_MAX: usize = 8_000;
 /// Threads that search files.
 pub const THREADS_MAX: usize = 4;
 /// Files that are searched on the caller's thread before others are started.

@@ -367,3 +367,26 @@ fn rules_of_a_folder_that_is_a_link_or_a_pipe_do_not_count_and_do_not_hang() {
     assert_eq!(names(&found), ["a/x.log"]);
     assert_eq!(found.skipped.ignored, 1);
 }
+
+#[test]
+fn rules_beyond_those_that_may_be_in_force_do_not_count() {
+    let many: String = (0..crate::bounds::IGNORE_RULES_MAX).map(|at| format!("name-{at}\n")).collect();
+    let rules = format!("ignored\n{many}");
+    let folders: Vec<String> = (1..=5).map(|depth| "d/".repeat(depth)).collect();
+    let mut files: Vec<(String, &[u8])> = vec![];
+    for folder in &folders {
+        files.push((format!("{folder}.gitignore"), rules.as_bytes()));
+        files.push((format!("{folder}seen"), b""));
+    }
+    files.push(("d/d/d/d/d/other".to_owned(), b""));
+    let tree = Tree::new(&[]);
+    for (path, content) in &files {
+        tree.write(path.as_bytes(), content);
+    }
+    // The fifth folder has a rule for `other` that comes too late.
+    tree.write(b"d/d/d/d/d/.gitignore", b"other\n");
+    tree.write(b"d/other2/.gitignore", b"other\n");
+    tree.write(b"d/other2/other", b"");
+    let found = find(&tree.root(""), &request("other"));
+    assert_eq!(names(&found), ["d/d/d/d/d/other"]);
+}

@@ -209,7 +209,7 @@ fn read_parts(text: &str) -> Result<Vec<Part>, String> {
     let mut parts = vec![];
     for component in text.split('/').filter(|component| !component.is_empty() && *component != ".") {
         if component == ".." {
-            return Err("`..` is not supported; search the folder above instead".to_owned());
+            return Err(GOES_UP.to_owned());
         }
         let part = read_part(component)?;
         let is_repeated = matches!(part, Part::AnyFolders) && matches!(parts.last(), Some(Part::AnyFolders));
@@ -226,6 +226,8 @@ fn read_parts(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
+const GOES_UP: &str = "`..` is not supported; search the folder above instead";
+
 fn read_part(text: &str) -> Result<Part, String> {
     let is_wild = |text: &str| text.contains(['*', '?', '[', '{', '}', '\\']);
     match text {
@@ -234,6 +236,10 @@ fn read_part(text: &str) -> Result<Part, String> {
         _ => {}
     }
     if let Some(name) = without_escapes(text) {
+        // With escapes, what is written as something else may still be these.
+        if name == "." || name == ".." {
+            return Err(GOES_UP.to_owned());
+        }
         return Ok(Part::Name(name.into_bytes()));
     }
     if let Some(suffix) = text.strip_prefix('*')
@@ -427,7 +433,11 @@ mod tests {
         let cases = [
             ("", "it is empty; `**` matches every file"),
             ("./", "it is empty; `**` matches every file"),
-            ("../a", "`..` is not supported; search the folder above instead"),
+            ("../a", GOES_UP),
+            (r"\.\./a", GOES_UP),
+            (r"a/.\./b", GOES_UP),
+            (r"{\..,b}/a", GOES_UP),
+            (r"\./a", GOES_UP),
             ("{a,b", "a `{` is not closed; `[{]` stands for the character"),
             (
                 "[a",

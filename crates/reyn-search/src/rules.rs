@@ -10,7 +10,7 @@ use std::rc::Rc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::bounds::{IGNORE_FILE_BYTES_MAX, IGNORE_RULES_MAX};
+use crate::bounds::{IGNORE_FILE_BYTES_MAX, IGNORE_RULES_IN_FORCE_MAX, IGNORE_RULES_MAX};
 use crate::folder::{Kind, kind, open_file, pass_folder};
 
 /// The rules that hold in a folder, its own and those of the folders above.
@@ -28,6 +28,8 @@ struct Level {
     exclude: Option<Gitignore>,
     /// Whether the folder has a `.git`: `.gitignore` files above it do not count.
     is_repository: bool,
+    /// How many rules hold here, those of the folders above included.
+    in_force: usize,
 }
 
 /// What the rules say of an entry.
@@ -77,16 +79,17 @@ impl Rules {
         if files == RuleFiles::default() {
             return self.clone();
         }
-        let read = |is_there: bool, name: &[u8]| if is_there { read_rules(folder, name) } else { None };
-        let exclude = if files.git == Some(Kind::Folder) { read_exclude(folder) } else { None };
-        Self(Some(Rc::new(Level {
-            above: self.clone(),
-            prefix_len,
-            ignore: read(files.has_ignore, b".ignore"),
-            gitignore: read(files.has_gitignore, b".gitignore"),
-            exclude,
-            is_repository: files.git.is_some(),
-        })))
+        let mut in_force = self.0.as_ref().map_or(0, |level| level.in_force);
+        let mut read = |is_there: bool, name: &[u8]| {
+            if is_there { read_rules(folder, name, &mut in_force) } else { None }
+        };
+        let ignore = read(files.has_ignore, b".ignore");
+        let gitignore = read(files.has_gitignore, b".gitignore");
+        let has_exclude = files.git == Some(Kind::Folder);
+        let exclude = if has_exclude { read_exclude(folder, &mut in_force) } else { None };
+        let is_repository = files.git.is_some();
+        let above = self.clone();
+        Self(Some(Rc::new(Level { above, prefix_len, ignore, gitignore, exclude, is_repository, in_force })))
     }
 
     /// What they say of the entry at `path`, whose name begins at `name_begin`.
@@ -128,19 +131,22 @@ fn as_path(bytes: &[u8]) -> &Path {
 }
 
 /// A worktree's `.git` is a file that leads out of the folder, so its `exclude` is not read.
-fn read_exclude(folder: BorrowedFd<'_>) -> Option<Gitignore> {
+fn read_exclude(folder: BorrowedFd<'_>, in_force: &mut usize) -> Option<Gitignore> {
     let git = pass_folder(folder, b".git").ok()?;
     let info = pass_folder(git.as_fd(), b"info").ok()?;
-    read_rules(info.as_fd(), b"exclude")
+    read_rules(info.as_fd(), b"exclude", in_force)
 }
 
-/// None when there are no rules. A rule that cannot be read does not count; the others do.
-fn read_rules(folder: BorrowedFd<'_>, name: &[u8]) -> Option<Gitignore> {
+/// None when there are no rules. A rule that cannot be read does not count; the others do, until too many
+/// are in force.
+fn read_rules(folder: BorrowedFd<'_>, name: &[u8], in_force: &mut usize) -> Option<Gitignore> {
     let bytes = read_bounded(folder, name)?;
     let mut builder = GitignoreBuilder::new("");
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && line[0] != b'#');
-    for line in lines.take(IGNORE_RULES_MAX) {
+    let rules_max = IGNORE_RULES_MAX.min(IGNORE_RULES_IN_FORCE_MAX.saturating_sub(*in_force));
+    for line in lines.take(rules_max) {
+        *in_force += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if let Ok(line) = std::str::from_utf8(line) {
             // A line that is no glob is what it is for git as well: nothing.

@@ -354,7 +354,8 @@ fn a_character_in_two_byte_forms_is_never_replaced_in_one_of_them() {
         ))
     };
     // NEC's 髙 is EE E0, IBM's is FB FC; the usual one is FB FC. ≒ is 87 90 and 81 E0.
-    let table: &[(&str, &[u8], &str, bool, Result<&[u8], String>)] = &[
+    type Row<'a> = (&'a str, &'a [u8], &'a str, bool, Result<&'a [u8], String>);
+    let table: &[Row<'_>] = &[
         ("one of two that look the same", b"\xEE\xE0\xFB\xFC", "髙", ONCE, refused("line 1")),
         ("all of them", b"\xEE\xE0\xFB\xFC", "髙", ALL, refused("line 1")),
         (

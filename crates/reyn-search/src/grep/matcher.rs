@@ -142,7 +142,7 @@ mod tests {
             ("fn main(", format!("unclosed group; {literal}")),
             (
                 r"(a{1000}){1000}",
-                "compiled regex exceeds size limit of 16777216; make its repetitions smaller".to_owned(),
+                "compiled regex exceeds size limit of 4194304; make its repetitions smaller".to_owned(),
             ),
         ];
         for (pattern, reason) in cases {

@@ -10,6 +10,8 @@ use reyn_testkit::counted_file::state;
 use reyn_workspace::Workspace;
 
 const KILLS: u32 = 500;
+/// Kills at different points, after which it is looked whether the points lie well.
+const BLOCK: u32 = 25;
 
 /// Starts a writer and waits until it begins its first change.
 fn start(folder: &Path, mode: &str) -> (Child, ChildStdout) {
@@ -29,15 +31,6 @@ fn kill(mut writer: Child) {
     writer.wait().unwrap();
 }
 
-/// How long a change takes here.
-fn one_change(folder: &Path, mode: &str) -> Duration {
-    let (writer, mut begun) = start(folder, mode);
-    let since = Instant::now();
-    begun.read_exact(&mut [0; 5]).unwrap();
-    kill(writer);
-    since.elapsed() / 5
-}
-
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
@@ -48,12 +41,13 @@ fn survives(mode: &str) {
     let folder = dir.path().canonicalize().unwrap();
     let (even, odd) = (state(true), state(false));
     std::fs::write(folder.join("f"), &even).unwrap();
-    let change = one_change(&folder, mode);
-    let (mut changed, mut last) = (0, even.clone());
+    let (mut changed, mut changed_in_block, mut last) = (0, 0, even.clone());
+    // Long enough for a change, short enough to fall into it: found while going on.
+    let mut longest = Duration::from_millis(4);
     for round in 0..KILLS {
         let (writer, begun) = start(&folder, mode);
         let since = Instant::now();
-        while since.elapsed() < change * (round % 50) / 40 {
+        while since.elapsed() < longest * (round % BLOCK) / BLOCK {
             std::hint::spin_loop();
         }
         kill(writer);
@@ -61,8 +55,17 @@ fn survives(mode: &str) {
         let text = std::fs::read_to_string(folder.join("f")).unwrap();
         assert!(text == even || text == odd, "a third state after kill {round}: {} bytes", text.len());
         assert!(names(&folder).len() <= 2, "{:?}", names(&folder));
-        changed += u32::from(text != last);
+        changed_in_block += u32::from(text != last);
         last = text;
+        if (round + 1) % BLOCK == 0 {
+            changed += changed_in_block;
+            match changed_in_block {
+                0..=5 => longest *= 2,
+                20.. => longest /= 2,
+                6..=19 => {}
+            }
+            changed_in_block = 0;
+        }
     }
     // Neither all before the change nor all after it: the kills fell inside.
     assert!((10..KILLS - 10).contains(&changed), "{changed} of {KILLS} changed the file");
