@@ -1,7 +1,8 @@
 //! Every bound of the runtime, with its unit in its name.
 //!
-//! A queue, loop, retry, read, wait or file without a line here is a bug. Bounds that an operator can
-//! change are defaults of [`crate::settings`]; the others are fixed.
+//! A queue, loop, retry, read, wait or file without a line here is a bug; those of file operations and of
+//! searches stand in `reyn_workspace::bounds` and `reyn_search::bounds`. Bounds that an operator can change
+//! are defaults of [`crate::settings`]; the others are fixed.
 
 /// Longest argument text of one call that is parsed, in bytes.
 pub const ARGUMENT_BYTES_MAX: usize = 1 << 20;

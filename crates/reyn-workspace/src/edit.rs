@@ -11,16 +11,10 @@ use rustix::fs::Stat;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workspace;
+use crate::bounds::{EDIT_BYTES_MAX, EDIT_LINES_NAMED_MAX, EDIT_READ_BYTES};
 use crate::error::FileError;
 use crate::replace::{Old, put};
 use crate::write::{HOLDS_KEYS, Preview, hidden_diff, other_names};
-
-/// Largest file that is edited, in bytes: it is held in memory twice.
-const EDIT_BYTES_MAX: u64 = 64 << 20;
-/// What is read between two looks at the cancellation, in bytes.
-const READ_BYTES: u64 = 4 << 20;
-/// Lines of an edit that are named.
-const LINES_MAX: usize = 20;
 
 /// What to replace by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +34,7 @@ pub struct EditRequest {
 pub struct Edited {
     /// How many occurrences were replaced.
     pub replacements: usize,
-    /// Lines that changed, counted from 1; the first [`LINES_MAX`].
+    /// Lines that changed, counted from 1; the first [`EDIT_LINES_NAMED_MAX`].
     pub lines: Vec<u64>,
     /// What the text was written in; `None` when both strings are ASCII and the file's encoding is not known.
     pub encoding: Option<Encoding>,
@@ -75,7 +69,7 @@ impl Workspace {
         let diff = self.diff_of(target, &bytes, &plan);
         let mut lines: Vec<u64> = plan.splices.iter().map(|splice| splice.line).collect();
         lines.dedup();
-        lines.truncate(LINES_MAX);
+        lines.truncate(EDIT_LINES_NAMED_MAX);
         Ok(Edited {
             replacements: plan.replacements,
             lines,
@@ -122,7 +116,7 @@ impl Workspace {
             if cancel.is_cancelled() {
                 return Err(FileError::Cancelled);
             }
-            let mut limited = file.by_ref().take(READ_BYTES);
+            let mut limited = file.by_ref().take(EDIT_READ_BYTES);
             let taken = limited
                 .read_to_end(&mut bytes)
                 .map_err(|error| FileError::failed(format!("cannot edit `{asked}`: {error}")))?;

@@ -9,12 +9,8 @@ use reyn_core::permission::FileAxis;
 use rustix::fs::{AtFlags, FileType, Stat};
 
 use crate::Workspace;
+use crate::bounds::{GUARDED_DEPTH_MAX, GUARDED_FILES_MAX};
 use crate::open::FOLDER_FLAGS;
-
-/// Files below the guarded places that are looked at.
-const GUARDED_FILES_MAX: usize = 20_000;
-/// Folders inside each other below a guarded place.
-const GUARDED_DEPTH_MAX: usize = 16;
 
 /// The guarded files that have more than one name.
 #[derive(Debug, Default)]

@@ -12,11 +12,9 @@ use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workspace;
+use crate::bounds::FOLDER_ENTRIES_MAX;
 use crate::error::FileError;
 use crate::open::{FOLDER_FLAGS, words};
-
-/// Names of one folder that are looked at.
-const ENTRIES_MAX: usize = 200_000;
 
 /// Which names of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +79,7 @@ impl Workspace {
             if cancel.is_cancelled() {
                 return Err(FileError::Cancelled);
             }
-            if names.len() == ENTRIES_MAX {
+            if names.len() == FOLDER_ENTRIES_MAX {
                 is_partial = true;
                 break;
             }

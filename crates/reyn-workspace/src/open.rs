@@ -8,12 +8,10 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat, openat};
 use rustix::io::Errno;
 
 use crate::Workspace;
+use crate::bounds::MOVED_RETRIES_MAX;
 
 /// How a folder is opened to be held.
 pub(crate) const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-
-/// Times an open is tried again when folders above it are moved meanwhile.
-const MOVED_RETRIES_MAX: usize = 8;
 
 impl Workspace {
     /// The held folder that `path` lies below, and the way from there. `path` is absolute and resolved.

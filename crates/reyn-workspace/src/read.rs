@@ -13,16 +13,10 @@ use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 use tokio_util::sync::CancellationToken;
 
+use crate::bounds::{ENCODING_SAMPLE_BYTES, NEAR_NAMES_MAX, PAGE_READ_BYTES};
 use crate::error::FileError;
 use crate::open::{FOLDER_FLAGS, words};
 use crate::{Workspace, tail};
-
-/// Names of a folder that are compared with one that does not exist.
-const NEAR_NAMES_MAX: usize = 2_000;
-/// Beginning of a file by which its encoding is told, in bytes.
-const SAMPLE_BYTES: usize = 256 * 1024;
-/// What is read from a file at once, in bytes.
-const READ_BYTES: usize = 128 * 1024;
 
 /// Which part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -227,10 +221,10 @@ struct Source<'a> {
 impl Source<'_> {
     fn sample(&self, file: &mut File) -> Result<Sample, FileError> {
         let mut bytes = vec![];
-        let mut limited = file.take(SAMPLE_BYTES as u64 + 1);
+        let mut limited = file.take(ENCODING_SAMPLE_BYTES as u64 + 1);
         limited.read_to_end(&mut bytes).map_err(|error| self.failed(&error))?;
-        let is_whole = bytes.len() <= SAMPLE_BYTES;
-        bytes.truncate(SAMPLE_BYTES);
+        let is_whole = bytes.len() <= ENCODING_SAMPLE_BYTES;
+        bytes.truncate(ENCODING_SAMPLE_BYTES);
         Ok(Sample { bytes, is_whole })
     }
 
@@ -288,7 +282,7 @@ impl Source<'_> {
         } else {
             file.seek(SeekFrom::Start(mark_len as u64)).map_err(failed)?;
         }
-        Ok((Reader::File(BufReader::with_capacity(READ_BYTES, file)), offset))
+        Ok((Reader::File(BufReader::with_capacity(PAGE_READ_BYTES, file)), offset))
     }
 
     /// Skips what the request does not want. Returns the lines there are when it is behind them all.

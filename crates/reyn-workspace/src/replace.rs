@@ -17,14 +17,8 @@ use rustix::fs::{AtFlags, FlockOperation, Gid, Mode, OFlags, Stat, Uid, XattrFla
 use rustix::io::Errno;
 
 use crate::Workspace;
+use crate::bounds::{ATTRIBUTE_BYTES_MAX, TURN_MS_MAX, WRITERS_MAX};
 use crate::open::FOLDER_FLAGS;
-
-/// Writes of one file at the same time.
-const WRITERS_MAX: u32 = 16;
-/// Longest wait for others that put files into the same folder, in milliseconds.
-const TURN_MS_MAX: u64 = 5_000;
-/// Extended attributes of one file that are kept, and the bytes of one and of their names.
-const ATTRIBUTE_BYTES_MAX: usize = 64 * 1024;
 
 /// The attribute that holds a file's access list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";

@@ -11,10 +11,8 @@ use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
 use crate::Workspace;
+use crate::bounds::PATH_BYTES_MAX;
 use crate::open::words;
-
-/// Longest path that is looked at, in bytes, as the kernel bounds it.
-const PATH_BYTES_MAX: usize = 4096;
 
 /// Why a path names nothing that can be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]

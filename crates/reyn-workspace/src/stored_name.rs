@@ -7,10 +7,8 @@ use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::Workspace;
+use crate::bounds::STORED_NAMES_MAX;
 use crate::open::FOLDER_FLAGS;
-
-/// Names of one folder that are looked through for the stored one.
-const NAMES_MAX: usize = 200_000;
 
 /// A folder in which names are looked up.
 trait Folder {
@@ -91,7 +89,7 @@ impl Folder for OnDisk<'_> {
         let read = || -> Result<Vec<(OsString, u64)>, Errno> {
             let folder = self.workspace.open_real(self.folder, FOLDER_FLAGS)?;
             rustix::fs::Dir::read_from(folder)?
-                .take(NAMES_MAX)
+                .take(STORED_NAMES_MAX)
                 .map(|entry| {
                     let entry = entry?;
                     Ok((OsStr::from_bytes(entry.file_name().to_bytes()).to_owned(), entry.ino()))

@@ -5,8 +5,7 @@ use std::os::unix::fs::FileExt as _;
 
 use tokio_util::sync::CancellationToken;
 
-/// What is read at once, in bytes; even, so that a block holds whole units of two bytes.
-const BLOCK_BYTES: usize = 64 * 1024;
+use crate::bounds::TAIL_BLOCK_BYTES;
 
 /// Where the last `lines` lines begin, in bytes from the beginning; not before `least`. `unit` is 2 for
 /// UTF-16, whose line ends are two bytes at an even place. `None` when cancelled.
@@ -20,7 +19,7 @@ pub(crate) fn start_of_last_lines(
     let len = file.metadata()?.len();
     let mut end = len;
     let mut left = lines;
-    let mut block = vec![0; BLOCK_BYTES];
+    let mut block = vec![0; TAIL_BLOCK_BYTES];
     let is_last = |at: u64| at + unit as u64 >= len;
     while end > least {
         if cancel.is_cancelled() {
@@ -47,7 +46,7 @@ pub(crate) fn start_of_last_lines(
 
 /// Where the block that ends at `end` starts: on a multiple of the block's size, so that units stay whole.
 fn block_start(end: u64, least: u64) -> u64 {
-    let size = BLOCK_BYTES as u64;
+    let size = TAIL_BLOCK_BYTES as u64;
     ((end - 1) / size * size).max(least)
 }
 

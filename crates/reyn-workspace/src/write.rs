@@ -10,12 +10,10 @@ use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::Workspace;
+use crate::bounds::COMPARED_BYTES_MAX;
 use crate::error::FileError;
 use crate::open::words;
 use crate::replace::{Old, ReplaceError, put};
-
-/// Largest old file that is compared with the new one, in bytes.
-const COMPARED_BYTES_MAX: u64 = 8 << 20;
 
 /// What a write did.
 #[derive(Debug, Clone, PartialEq, Eq)]

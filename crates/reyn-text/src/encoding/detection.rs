@@ -39,7 +39,7 @@ pub enum NotText {
 /// 5. Valid UTF-8; for ASCII, what the file declares in its own text ([`declared::in_text`]).
 /// 6. What the file declares, when all bytes decode in it.
 /// 7. Damaged text: UTF-8, or the declared encoding, in which most characters decode. Never sure.
-/// 8. A guess; [`guess::guess`] says when it is sure.
+/// 8. A guess; it says when it is sure.
 ///
 /// What is sure decodes without an undecodable byte. At the end of a beginning a character may be cut, and
 /// nothing is known of what follows it.
