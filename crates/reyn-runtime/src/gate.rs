@@ -4,17 +4,18 @@
 //! anything before the log on the disk says that it will.
 
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reyn_core::audit::{AuditEvent, redacted};
-use reyn_core::capability::Effective;
+use reyn_core::capability::{Axis, Effective, Verdict};
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
 use reyn_core::limits::{ERROR_BYTES_MAX, PREVIEW_MS_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
-use reyn_core::permission::{Approval, AskReason, FileOp, Scope};
+use reyn_core::permission::{Approval, AskReason, FileOp, Scope, Target, Zones};
 use reyn_core::text::{prefix, shown_path};
 use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
 use reyn_tools::{Context, Prepared, Preview, Registry, ToolError};
@@ -84,6 +85,44 @@ pub struct Gate {
     pub person: Option<Box<dyn Person>>,
     /// Longest run of one call.
     pub call_time_max: Duration,
+}
+
+/// The folder that a wider yes covers. Who lets a folder be searched means what is in it, and nothing
+/// beside it.
+fn wider_place(op: FileOp, target: &Target) -> &Path {
+    if op.is_search() { &target.path } else { target.path.parent().unwrap_or(&target.path) }
+}
+
+fn question(
+    call: &ToolCall,
+    op: FileOp,
+    target: &Target,
+    reason: &AskReason,
+    zones: &Zones,
+    change: Option<Change>,
+) -> Question {
+    let place = match &target.link {
+        Some(link) => format!("{} (a link to {})", zones.display(link), zones.display(&target.path)),
+        None => zones.display(&target.path),
+    };
+    Question {
+        tool: call.name.clone(),
+        op,
+        place,
+        rule: reason.rule.clone(),
+        // Where a link leads is only asked about so that the link may go.
+        may_widen: reason.allowed_by.is_some() && target.link.is_none(),
+        folder: zones.display(wider_place(op, target)),
+        change,
+    }
+}
+
+/// What was found out before a question.
+enum Previewed {
+    /// What the person is shown.
+    Change(Option<Change>),
+    /// The call would fail with this.
+    Fails(CallError),
 }
 
 /// What came of a question.
@@ -186,18 +225,30 @@ impl Gate {
         }
     }
 
+    /// Whether the model may see what is in a file without asking.
+    fn may_read(&self, target: &Target) -> bool {
+        self.authority.verdict(Axis::File { op: FileOp::Read, target }) == Verdict::Allow
+    }
+
     /// What a call would change, for the person's eyes. A question is put without it rather than late.
-    async fn preview(&self, prepared: Prepared, cancel: &CancellationToken) -> Option<Change> {
+    async fn preview(&self, prepared: Prepared, cancel: &CancellationToken) -> Previewed {
         let context = Arc::clone(&self.context);
         let showing = tokio::task::spawn_blocking(move || prepared.preview(&context));
         tokio::select! {
             biased;
-            () = cancel.cancelled() => None,
+            () = cancel.cancelled() => Previewed::Change(None),
             shown = tokio::time::timeout(Duration::from_millis(PREVIEW_MS_MAX), showing) => match shown {
-                Ok(Ok(Some(Preview::Diff(diff)))) => Some(Change::Diff(diff.text)),
-                Ok(Ok(Some(Preview::NotShown(reason)))) => Some(Change::NotShown(reason)),
-                Ok(Ok(None)) => None,
-                Ok(Err(_)) | Err(_) => Some(Change::NotShown("it took too long to compare")),
+                Ok(Ok(Some(Preview::Diff(diff)))) => Previewed::Change(Some(Change::Diff(diff.text))),
+                Ok(Ok(Some(Preview::NotShown(reason)))) => {
+                    Previewed::Change(Some(Change::NotShown(reason)))
+                }
+                Ok(Ok(Some(Preview::Fails(error)))) => {
+                    Previewed::Fails(cut(ToolError::from(error).into_call_error()))
+                }
+                Ok(Ok(None)) => Previewed::Change(None),
+                Ok(Err(_)) | Err(_) => {
+                    Previewed::Change(Some(Change::NotShown("it took too long to compare")))
+                }
             }
         }
     }
@@ -233,26 +284,17 @@ impl Gate {
             journal.audit_denied(call, Some(need), &error)?;
             return Ok(Asked::Refused(error));
         }
-        let change = self.preview(prepared, cancel).await;
+        let may_read = self.may_read(target);
+        let change = match self.preview(prepared, cancel).await {
+            // Nobody is asked about a change that cannot be made anyway.
+            Previewed::Fails(error) if may_read => return Ok(Asked::Refused(error)),
+            Previewed::Fails(_) => Some(Change::NotShown("as it stands it cannot be made")),
+            Previewed::Change(change) => change,
+        };
         let Some(person) = &mut self.person else { return Ok(Asked::Kept) };
-        // Who lets a folder be searched means what is in it, and nothing beside it.
-        let folder = if op.is_search() { &target.path } else { target.path.parent().unwrap_or(&target.path) }
-            .to_owned();
-        // Where a link leads is only asked about so that the link may go.
-        let is_once = reason.allowed_by.is_none() || target.link.is_some();
-        let place = match &target.link {
-            Some(link) => format!("{} (a link to {})", zones.display(link), zones.display(&target.path)),
-            None => zones.display(&target.path),
-        };
-        let question = Question {
-            tool: call.name.clone(),
-            op,
-            place,
-            rule: reason.rule.clone(),
-            may_widen: !is_once,
-            folder: zones.display(&folder),
-            change,
-        };
+        let question = question(call, op, target, reason, &zones, change);
+        let is_once = !question.may_widen;
+        let folder = wider_place(op, target).to_owned();
         journal.audit(AuditEvent::UserInterventionRequested {
             chain_id: journal.chain_id(),
             key: op.key().to_owned(),

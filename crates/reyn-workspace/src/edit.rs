@@ -85,9 +85,9 @@ impl Workspace {
         if self.hides(target) {
             return Preview::NotShown(HOLDS_KEYS);
         }
-        match self.planned(target, request, false, &CancellationToken::new()) {
+        match self.planned(target, request, true, &CancellationToken::new()) {
             Ok(planned) => Preview::Diff(self.diff_of(target, &planned.bytes, &planned.plan)),
-            Err(_) => Preview::NotShown("as it stands the edit cannot be made"),
+            Err(error) => Preview::Fails(error),
         }
     }
 

@@ -33,6 +33,8 @@ pub enum Preview {
     Diff(Diff),
     /// Why it is not shown.
     NotShown(&'static str),
+    /// It cannot be made, and why. The reason may show lines of the file.
+    Fails(FileError),
 }
 
 pub(crate) const HOLDS_KEYS: &str = "the file holds keys";

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use expect_test::expect;
 use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, PathRule, Rule, Scope};
 use reyn_core::tool::{ErrorKind, Outcome};
-use reyn_runtime::gate::Answer;
+use reyn_runtime::gate::{Answer, Change};
 use reyn_testkit::{call, calls, says};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -322,6 +322,30 @@ fn a_yes_to_a_search_covers_what_is_below() {
         stage.turn("go", vec![calls([call("1", "grep_files", args)]).into(), says("done").into()]);
     assert!(report.calls[0].outcome.is_ok(), "{shown}");
     assert!(shown.contains(&format!("{}/deep/a.txt", far.display())), "{shown}");
+}
+
+#[test]
+fn nobody_is_asked_about_an_edit_that_cannot_be_made() {
+    let edit = |old: &str| json!({"path": "README.md", "old_string": old, "new_string": "bye"});
+    let run = |read: Option<Rule>, old: &str, answers: Vec<Answer>| {
+        let mut stage = Stage::new();
+        stage.policy = FilePolicy { read, ..FilePolicy::default() };
+        stage.answers = Some(answers);
+        let script = vec![calls([call("1", "edit_file", edit(old))]).into(), says("done").into()];
+        let (_, shown) = stage.turn("go", script);
+        let changes: Vec<_> =
+            stage.questions.lock().unwrap().iter().map(|question| question.change.clone()).collect();
+        (shown, changes)
+    };
+    let (shown, changes) = run(None, "hallo", vec![]);
+    assert!(shown.contains("the nearest lines are:\n") && shown.contains("1: hello"), "{shown}");
+    assert_eq!(changes, []);
+    let (_, changes) = run(None, "hello", vec![Answer::Once]);
+    let diff = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-hello\n+bye\n";
+    assert_eq!(changes, [Some(Change::Diff(diff.to_owned()))]);
+    let (shown, changes) = run(Some(Rule::Deny), "hallo", vec![Answer::Once]);
+    assert!(!shown.contains("hello"), "{shown}");
+    assert_eq!(changes, [Some(Change::NotShown("as it stands it cannot be made"))]);
 }
 
 #[test]
