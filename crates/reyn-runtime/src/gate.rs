@@ -58,6 +58,8 @@ pub enum Change {
     NotShown(&'static str),
 }
 
+const CANNOT_BE_MADE: &str = "as it stands it cannot be made";
+
 /// What a person answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
@@ -133,6 +135,8 @@ enum Asked {
     Kept,
     /// Yes, for this call and no other.
     ForThisCall(Approval),
+    /// Yes, but to a change that is another one by now.
+    Again,
 }
 
 /// A verdict on a prepared call.
@@ -198,7 +202,7 @@ impl Gate {
             };
             match self.ask(call, prepared, &need, &reason, journal, cancel).await? {
                 Asked::Refused(error) => return Ok(Judged::Refused(error)),
-                Asked::Kept => {}
+                Asked::Kept | Asked::Again => {}
                 Asked::ForThisCall(approval) => for_this_call.push(approval),
             }
         }
@@ -288,7 +292,7 @@ impl Gate {
         let change = match self.preview(prepared, cancel).await {
             // Nobody is asked about a change that cannot be made anyway.
             Previewed::Fails(error) if may_read => return Ok(Asked::Refused(error)),
-            Previewed::Fails(_) => Some(Change::NotShown("as it stands it cannot be made")),
+            Previewed::Fails(_) => Some(Change::NotShown(CANNOT_BE_MADE)),
             Previewed::Change(change) => change,
         };
         let Some(person) = &mut self.person else { return Ok(Asked::Kept) };
@@ -324,9 +328,37 @@ impl Gate {
             }
         };
         let approval = Approval { op, path, scope, is_allowed: true };
-        let key = approval.key(ACTOR, &zones);
+        if self.has_moved_on(call, &question, cancel).await {
+            return Ok(Asked::Again);
+        }
+        self.record_yes(approval, is_kept, &zones, journal)
+    }
+
+    /// Whether the change is not the one any more that the person said yes to: somebody may have worked on
+    /// the file while the question was open.
+    async fn has_moved_on(&self, call: &ToolCall, question: &Question, cancel: &CancellationToken) -> bool {
+        if question.change.is_none() {
+            return false;
+        }
+        match self.prepare(call.clone(), cancel).await {
+            Ok(prepared) => match self.preview(prepared, cancel).await {
+                Previewed::Fails(_) => question.change != Some(Change::NotShown(CANNOT_BE_MADE)),
+                Previewed::Change(now) => now != question.change,
+            },
+            Err(_) => true,
+        }
+    }
+
+    fn record_yes(
+        &mut self,
+        approval: Approval,
+        is_kept: bool,
+        zones: &Zones,
+        journal: &mut Journal,
+    ) -> Result<Asked, SessionError> {
+        let (key, scope) = (approval.key(ACTOR, zones), approval.scope);
         let persisted = if is_kept {
-            match self.approvals.keep(approval.clone(), &zones) {
+            match self.approvals.keep(approval.clone(), zones) {
                 Ok(persisted) => persisted,
                 Err(error) => return Ok(Asked::Refused(undecided(&error))),
             }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use reyn_core::permission::{FileAxis, Target};
 use reyn_search::{Found, GlobRequest, Globbed, GrepRequest, Grepped, Root, SearchError};
@@ -27,7 +28,10 @@ impl Workspace {
         judge: Judge<'_>,
         cancel: &CancellationToken,
     ) -> Result<Globbed, FileError> {
-        self.search(target, judge, |root, admits| reyn_search::glob(root, request, admits, cancel))
+        let (mut found, unnamed) =
+            self.search(target, judge, |root, admits| reyn_search::glob(root, request, admits, cancel))?;
+        found.skipped.not_permitted = found.skipped.not_permitted.saturating_sub(unnamed);
+        Ok(found)
     }
 
     /// Finds the lines that a regular expression matches in the file `target` or the files below it. Paths
@@ -42,7 +46,10 @@ impl Workspace {
         judge: Judge<'_>,
         cancel: &CancellationToken,
     ) -> Result<Grepped, FileError> {
-        self.search(target, judge, |root, admits| reyn_search::grep(root, request, admits, cancel))
+        let (mut found, unnamed) =
+            self.search(target, judge, |root, admits| reyn_search::grep(root, request, admits, cancel))?;
+        found.skipped.not_permitted = found.skipped.not_permitted.saturating_sub(unnamed);
+        Ok(found)
     }
 
     /// What the paths of a search below `target` are relative to: the workspace, or `/`.
@@ -51,27 +58,40 @@ impl Workspace {
         if target.path.starts_with(self.root()) { self.root().to_owned() } else { PathBuf::from("/") }
     }
 
+    /// The result, and how many of the files that were not permitted are not to be counted: a count that
+    /// follows a pattern would spell out the names of keys.
     fn search<T>(
         &self,
         target: &Target,
         judge: Judge<'_>,
         run: impl FnOnce(&Root<'_>, reyn_search::Admits<'_>) -> Result<T, SearchError>,
-    ) -> Result<T, FileError> {
+    ) -> Result<(T, u64), FileError> {
         self.lstat(&target.path).map_err(|errno| self.open_error(target, errno, "search"))?;
         let (folder, below) = self.base(&target.path);
         let path = self.search_base(target);
         let links: OnceLock<GuardedLinks> = OnceLock::new();
+        let unnamed = AtomicU64::new(0);
         let admits = |found: &Found<'_>| {
             let twin = found.id.filter(|id| id.links > 1).and_then(|id| {
                 let links = links.get_or_init(|| self.guarded_links(FileAxis::Read));
                 links.twin((id.device, id.inode)).filter(|twin| *twin != found.path).map(Path::to_owned)
             });
-            judge(&Target { asked: String::new(), path: found.path.to_owned(), same_as: twin, link: None })
+            let is_permitted = judge(&Target {
+                asked: String::new(),
+                path: found.path.to_owned(),
+                same_as: twin,
+                link: None,
+            });
+            if !is_permitted && self.zones.is_guarded_from_reading(found.path) {
+                unnamed.fetch_add(1, Ordering::Relaxed);
+            }
+            is_permitted
         };
-        run(&Root { folder, below, path: &path }, &admits).map_err(|error| match error {
+        let found = run(&Root { folder, below, path: &path }, &admits).map_err(|error| match error {
             SearchError::Cancelled => FileError::Cancelled,
             SearchError::Pattern(_) | SearchError::Root(_) => FileError::failed(error.to_string()),
-        })
+        })?;
+        Ok((found, unnamed.into_inner()))
     }
 }
 
@@ -107,6 +127,23 @@ mod tests {
         let judge = |target: &Target| !target.path.starts_with(place.at("secret"));
         assert_eq!(glob(&place, ".", &judge).unwrap(), ["a.txt"]);
         assert_eq!(glob(&place, ".", &|_| true).unwrap(), ["a.txt", "secret/b.txt"]);
+    }
+
+    #[test]
+    fn keys_are_neither_named_nor_counted() {
+        let place = Place::with(|zones| {
+            let home = zones.root().to_owned();
+            zones.with_credentials_of(&home)
+        });
+        place.put(".ssh/id.txt", "x");
+        place.put("closed/a.txt", "x");
+        place.put("open/a.txt", "x");
+        let request =
+            GlobRequest { pattern: "**/*.txt".into(), include_ignored: true, offset: 0, max_results: 9 };
+        let judge = |target: &Target| target.path.starts_with(place.at("open"));
+        let found = place.glob(&place.to_read("."), &request, &judge, &CancellationToken::new()).unwrap();
+        assert_eq!(found.paths, [Path::new("open/a.txt")]);
+        assert_eq!(found.skipped.not_permitted, 1);
     }
 
     #[test]

@@ -109,6 +109,26 @@ fn a_yes_to_one_change_of_a_protected_file_is_no_yes_to_the_next() {
 }
 
 #[test]
+fn a_yes_to_a_change_is_no_yes_to_another_that_it_became_meanwhile() {
+    let run = |answers: Vec<Answer>| {
+        let mut stage = Stage::new();
+        std::fs::write(stage.root.join("doc.txt"), "one\n").unwrap();
+        stage.answers = Some(answers);
+        stage.meanwhile = Some("one\nby hand\n".to_owned());
+        let verdicts = verdicts(&stage, &["doc.txt"]);
+        let changes: Vec<_> =
+            stage.questions.lock().unwrap().iter().map(|question| question.change.clone()).collect();
+        (verdicts, changes, std::fs::read_to_string(stage.root.join("doc.txt")).unwrap())
+    };
+    let (verdicts, changes, text) = run(vec![Answer::Once, Answer::No]);
+    assert_eq!((verdicts, text.as_str()), (vec!["permission_denied".to_owned()], "one\nby hand\n"));
+    assert_eq!(changes.len(), 2);
+    assert_ne!(changes[0], changes[1]);
+    let (verdicts, _, text) = run(vec![Answer::Once, Answer::Once]);
+    assert_eq!((verdicts, text.as_str()), (vec!["ok".to_owned()], "new"));
+}
+
+#[test]
 fn a_yes_is_about_what_was_asked_and_what_is_less() {
     let mut stage = Stage::new();
     stage.answers = Some(vec![Answer::Once, Answer::No, Answer::No]);

@@ -34,6 +34,8 @@ pub(crate) struct Stage {
     pub grants: Grants,
     pub narrowings: Vec<Narrowing>,
     pub answers: Option<Vec<Answer>>,
+    /// What the person does to the file `doc.txt` while the first question is open.
+    pub meanwhile: Option<String>,
     pub questions: Arc<Mutex<Vec<Question>>>,
     pub limits: TurnLimits,
     pub call_time_max: Duration,
@@ -56,6 +58,7 @@ impl Stage {
             grants: Grants::default(),
             narrowings: vec![],
             answers: None,
+            meanwhile: None,
             questions: Arc::default(),
             limits: TurnLimits::default(),
             call_time_max: Duration::from_secs(20),
@@ -84,7 +87,11 @@ impl Stage {
     pub(crate) fn session(&self, script: Vec<Scripted>) -> (Session, Arc<ScriptedModel>) {
         let model = Arc::new(ScriptedModel::new(script).framing(self.framing));
         let person = self.answers.clone().map(|answers| -> Box<dyn Person> {
-            Box::new(Scribe { answers: answers.into(), questions: Arc::clone(&self.questions) })
+            Box::new(Scribe {
+                answers: answers.into(),
+                questions: Arc::clone(&self.questions),
+                meanwhile: self.meanwhile.clone().map(|text| (self.root.join("doc.txt"), text)),
+            })
         });
         let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
         let options = SessionOptions {
@@ -155,11 +162,15 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 struct Scribe {
     answers: VecDeque<Answer>,
     questions: Arc<Mutex<Vec<Question>>>,
+    meanwhile: Option<(PathBuf, String)>,
 }
 
 impl Person for Scribe {
     fn ask<'a>(&'a mut self, question: &'a Question) -> BoxFuture<'a, Answer> {
         self.questions.lock().unwrap().push(question.clone());
+        if let Some((path, text)) = self.meanwhile.take() {
+            std::fs::write(path, text).unwrap();
+        }
         let answer = self.answers.pop_front().expect("an answer for every question");
         async move { answer }.boxed()
     }
