@@ -96,7 +96,7 @@ pub fn request<'a>(
     log: &'a [Entry],
     offer_tools: bool,
 ) -> ChatRequest<'a> {
-    let mut all = vec![Message::System(Cow::Owned(instructions(surface)))];
+    let mut all = vec![Message::System(Cow::Owned(instructions(surface, format)))];
     let is_offered = |tool: &str| tool.is_empty() || surface.callables.iter().any(|one| one.name == tool);
     for example in PROFILE.examples.iter().filter(|example| is_offered(example.tool)) {
         for (said, replied) in example.exchange {
@@ -143,11 +143,16 @@ fn repeated_tools(log: &[Entry]) -> Vec<&str> {
     (0..calls.len()).filter(|at| is_repeat(*at)).map(|at| calls[at].name.as_str()).collect()
 }
 
-fn instructions(surface: &Surface) -> String {
+/// Where a schema keeps what is filled in within bounds, a tool's whole signature tells better what it is for.
+fn instructions(surface: &Surface, format: ToolFormat) -> String {
     let mut text = PROFILE.instructions.to_owned();
+    let signature = |callable: &Callable| match format {
+        ToolFormat::Constrained => callable.signature(),
+        ToolFormat::Native | ToolFormat::Text => slimmed(callable).signature(),
+    };
     for callable in &surface.callables {
         let summary = callable.description.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        let _ = writeln!(text, "- {}: {summary}", slimmed(callable).signature());
+        let _ = writeln!(text, "- {}: {summary}", signature(callable));
     }
     text
 }
@@ -357,7 +362,13 @@ mod tests {
         };
         assert_eq!(slimmed(&callable).signature(), "grep_files(pattern, offset?, mode)");
         let surface = Surface { callables: vec![callable], ..surface() };
-        assert!(instructions(&surface).ends_with("- grep_files(pattern, offset?, mode): Search\n"));
+        for (format, signature) in [
+            (ToolFormat::Text, "grep_files(pattern, offset?, mode)"),
+            (ToolFormat::Constrained, "grep_files(path?, pattern, glob?, offset?, mode)"),
+        ] {
+            let text = instructions(&surface, format);
+            assert!(text.ends_with(&format!("- {signature}: Search\n")), "{text}");
+        }
         let args = &reply_schema(&surface, &|_| true)["anyOf"][1]["properties"]["args"];
         let names: Vec<&String> = args["properties"].as_object().unwrap().keys().collect();
         assert_eq!(names, ["pattern", "offset", "mode"]);
