@@ -9,8 +9,14 @@ const LINES_MAX: usize = 800;
 /// Lines above which it is printed as a place to look.
 const LINES_WARN: usize = 500;
 
+/// The workspace, as cargo says when it runs this: clones that share a target folder may share the program,
+/// and each must look at its own sources.
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    static ROOT: std::sync::LazyLock<PathBuf> = std::sync::LazyLock::new(|| {
+        let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the package is");
+        PathBuf::from(package).parent().unwrap().to_owned()
+    });
+    &ROOT
 }
 
 /// Every Rust file of the workspace, with its path from the root and its text.

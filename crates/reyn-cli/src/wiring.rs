@@ -141,9 +141,10 @@ impl Project {
         Ok(loaded.profile.resolve(NarrowingOrigin::session(name)))
     }
 
-    /// What tools may use.
-    pub(crate) fn context(&self) -> Result<Arc<Context>, Failure> {
-        let workspace = Workspace::open(self.config.zones(), self.config.home.clone()).map_err(|error| {
+    /// What tools may use, in the very zones that their calls are judged by.
+    pub(crate) fn context(&self, authority: &Effective) -> Result<Arc<Context>, Failure> {
+        let zones = authority.agent().zones().clone();
+        let workspace = Workspace::open(zones, self.config.home.clone()).map_err(|error| {
             Failure::failed("io", format!("cannot open the workspace `{}`: {error}", self.root().display()))
         })?;
         Ok(Arc::new(Context::new(workspace)))

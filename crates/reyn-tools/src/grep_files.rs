@@ -61,7 +61,7 @@ impl Tool for GrepFiles {
         name: "grep_files",
         summary: "Search the contents of files.",
         details: "",
-        example: r#"{"pattern": "TODO|FIXME", "glob": "*.rs"}"#,
+        example: r#"{"pattern": "fn (main|run)", "glob": "*.rs"}"#,
         category: Category::File,
         effect: Effect::Reads,
         surfaces: Surfaces::Both,

@@ -132,6 +132,8 @@ mod tests {
             ("as-state", None, at(".reyn/agents/dev/state/x")),
             ("as-profile", None, None),
             ("as-plain", None, None),
+            ("as-secrets/x/..", Some(secrets.clone()), Some(secrets.clone())),
+            ("as-config/x/..", None, at("reyn.yaml")),
             ("reyn.yaml", None, None),
         ] {
             let twins = (place.to_read(name).same_as, place.to_write(name).same_as);

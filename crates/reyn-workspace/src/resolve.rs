@@ -74,7 +74,7 @@ impl Workspace {
         // To read what is missing is told as that.
         let is_other = match real.stat {
             Some(stat) => !is_folder(stat),
-            None => axis == FileAxis::Write && self.lstat(&real.path).is_err(),
+            None => axis == FileAxis::Write,
         };
         if asked.ends_with('/') && is_other {
             return Err(PathError::NotFolder(asked.to_owned()));
@@ -195,6 +195,8 @@ impl Workspace {
                 Err(errno) => return Err(unreadable(asked, errno)),
             }
         }
+        // After `..` the place is another one than was last looked at.
+        let stat = stat.or_else(|| self.lstat(&real).ok());
         Ok(Real { path: real, stat })
     }
 }

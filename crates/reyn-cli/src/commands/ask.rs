@@ -104,7 +104,7 @@ fn open_session(
         state: project.state(),
         model: Arc::clone(&choice.model),
         registry: Arc::new(reyn_tools::builtin()),
-        context: project.context()?,
+        context: project.context(&authority)?,
         authority,
         person: if is_interactive { Some(Box::new(AtTerminal)) } else { None },
         environment: project.environment(is_interactive),

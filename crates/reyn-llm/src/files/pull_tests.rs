@@ -91,7 +91,8 @@ impl Cache {
             context_tokens: 1,
             sources: sources.to_vec(),
         };
-        let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/files/testdata/python");
+        let python =
+            Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("src/files/testdata/python");
         let catalogue = Catalogue { models: vec![model] };
         let store = ModelStore::new(folder.path().join("cache"), catalogue).with_python(python);
         Self { folder, store }
