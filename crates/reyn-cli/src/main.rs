@@ -1,5 +1,6 @@
 //! The `reyn` command.
 
+mod approval;
 mod args;
 mod commands;
 mod exit;

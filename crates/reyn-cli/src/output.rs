@@ -86,7 +86,7 @@ pub(crate) fn done_diff(text: &str) -> String {
 }
 
 /// A unified diff for a terminal: its first lines, indented, coloured where colours may be used.
-fn diff(text: &str) -> String {
+pub(crate) fn diff(text: &str) -> String {
     // The first two lines name the file, which stands above already.
     let mut lines = text.lines().skip(2);
     let mut shown = String::new();

@@ -6,6 +6,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use reyn_runtime::gate::{Answer, Change, Person, Question};
 
+use crate::approval::{self, Reply, choices, one_line, sentence};
 use crate::output;
 
 /// Attempts to understand an answer before it counts as no.
@@ -24,19 +25,20 @@ impl Person for AtTerminal {
         async move {
             output::note_part(&words(question));
             for _ in 0..ATTEMPTS_MAX {
-                output::note_part(&choices(question));
+                output::note_part(&offer(question));
                 let mut open_line = OpenLine(true);
                 // A thread of its own, so that ctrl-C is heard while it waits for a line.
                 let line = tokio::task::spawn_blocking(read_line).await.ok().flatten();
                 open_line.0 = line.is_none();
                 drop(open_line);
-                match line.as_deref().map(|line| answer(line, question)) {
-                    None => return Answer::No,
-                    Some(Some(answer)) => return answer,
+                match line.as_deref().map(|line| reply(line, question)) {
+                    None => return Answer::NO,
+                    Some(Some(Reply::Answer(answer))) => return answer,
+                    Some(Some(Reply::AskWhy)) => return Answer::No { reason: why().await },
                     Some(None) => output::note("please type one of the letters"),
                 }
             }
-            Answer::No
+            Answer::NO
         }
         .boxed()
     }
@@ -59,42 +61,53 @@ fn read_line() -> Option<String> {
     (taken > 0).then_some(line)
 }
 
+/// What the person says about a no; nothing when they say nothing.
+async fn why() -> Option<String> {
+    output::note_part("  why not? ");
+    tokio::task::spawn_blocking(read_line).await.ok().flatten()
+}
+
 fn words(question: &Question) -> String {
-    let clean = |text: &str| output::for_terminal(text).replace('\n', " ");
-    let change = match &question.change {
+    let mut text = format!(
+        "\n{}\n  asked because {}\n",
+        output::bold(&sentence(&question.tool, question.op.verb(), &question.place)),
+        one_line(&question.rule)
+    );
+    text.push_str(&match &question.change {
         Some(Change::Diff(diff)) => output::proposed_diff(diff),
         Some(Change::NotShown(reason)) => format!("    the change is not shown: {reason}\n"),
         None => String::new(),
-    };
-    format!(
-        "\n{} wants to {} {}\n  asked because {}\n{change}",
-        output::bold(&clean(&question.tool)),
-        question.op.verb(),
-        output::bold(&format!("`{}`", output::visible(&question.place))),
-        clean(&question.rule)
-    )
+    });
+    for waiting in &question.waiting {
+        let sentence = sentence(&waiting.tool, waiting.op.verb(), &waiting.place);
+        text.push_str(&format!("  then {sentence}\n"));
+        if let Some(Change::Diff(diff)) = &waiting.change {
+            text.push_str(&output::diff(diff));
+        }
+    }
+    text
 }
 
-fn choices(question: &Question) -> String {
-    if question.op.is_search() {
-        let folder = output::for_terminal(&question.folder).replace('\n', " ");
-        format!("  [y] this run, below {folder}/  [r] always below {folder}/  [N] no: ")
-    } else if question.may_widen {
-        let folder = output::for_terminal(&question.folder).replace('\n', " ");
-        format!("  [y] this run  [j] always this path  [r] always below {folder}/  [N] no: ")
-    } else {
-        "  [y] this time  [N] no: ".to_owned()
-    }
+/// The answers on one line. An empty line is the no.
+fn offer(question: &Question) -> String {
+    let shown = |choice: &approval::Choice| {
+        let key = if choice.key == 'n' { 'N' } else { choice.key };
+        format!("[{key}] {}", choice.label)
+    };
+    let all: Vec<String> = choices(question).iter().map(shown).collect();
+    format!("  {}: ", all.join("  "))
 }
 
 /// Letters are taken in either case, except that no word but a clear yes is a yes.
-fn answer(line: &str, question: &Question) -> Option<Answer> {
+fn reply(line: &str, question: &Question) -> Option<Reply> {
     match line.trim() {
-        "y" | "Y" | "yes" => Some(Answer::Once),
-        "j" | "J" if question.may_widen && !question.op.is_search() => Some(Answer::JustPath),
-        "r" | "R" if question.may_widen => Some(Answer::Recursive),
-        "n" | "N" | "no" | "" => Some(Answer::No),
-        _ => None,
+        "yes" => Some(Reply::Answer(Answer::Once)),
+        "no" | "" => Some(Reply::Answer(Answer::NO)),
+        line => {
+            let mut letters = line.chars();
+            let key = letters.next().filter(|_| letters.next().is_none())?;
+            approval::reply_of(question, key)
+        }
     }
 }
 
@@ -103,40 +116,31 @@ mod tests {
     use super::*;
     use reyn_core::permission::FileOp;
 
-    fn question(op: FileOp, may_widen: bool) -> Question {
-        Question {
-            tool: "a_tool".into(),
-            op,
-            place: "src".into(),
-            rule: "a rule".into(),
-            may_widen,
-            folder: "src".into(),
-            change: None,
-        }
-    }
-
     #[test]
     fn only_a_clear_yes_is_a_yes() {
+        let question = Question {
+            tool: "a_tool".into(),
+            op: FileOp::Write,
+            place: "src/a".into(),
+            rule: "a rule".into(),
+            may_widen: true,
+            folder: "src".into(),
+            change: None,
+            waiting: vec![],
+        };
         let table = [
             ("y\n", Some(Answer::Once)),
+            ("s", Some(Answer::Session)),
             ("j", Some(Answer::JustPath)),
             ("r", Some(Answer::Recursive)),
-            ("N", Some(Answer::No)),
-            ("", Some(Answer::No)),
+            ("N", Some(Answer::NO)),
+            ("", Some(Answer::NO)),
             ("yep", None),
             ("ｙ", None),
         ];
         for (line, expected) in table {
-            assert_eq!(answer(line, &question(FileOp::Write, true)), expected, "{line:?}");
+            assert_eq!(reply(line, &question), expected.map(Reply::Answer), "{line:?}");
         }
-        assert_eq!(answer("r", &question(FileOp::Write, false)), None);
-    }
-
-    #[test]
-    fn a_search_is_allowed_below_its_folder_or_not_at_all() {
-        let question = question(FileOp::Grep, true);
-        assert_eq!(choices(&question), "  [y] this run, below src/  [r] always below src/  [N] no: ");
-        assert_eq!(answer("r", &question), Some(Answer::Recursive));
-        assert_eq!(answer("j", &question), None);
+        assert_eq!(reply("b", &question), Some(Reply::AskWhy));
     }
 }

@@ -65,7 +65,11 @@ impl<'a> View<'a> {
     pub(crate) fn on_event(&mut self, event: &SessionEvent<'_>) {
         match self.mode {
             ViewMode::Json => {}
-            ViewMode::StreamJson => output::json(&event_json(event)),
+            ViewMode::StreamJson => {
+                if let Some(object) = event_json(event) {
+                    output::json(&object);
+                }
+            }
             ViewMode::Text { is_terminal } => self.show(event, is_terminal),
         }
     }
@@ -80,13 +84,17 @@ impl<'a> View<'a> {
                 self.is_line_open = !text.ends_with('\n');
                 return;
             }
+            SessionEvent::Replied(_) | SessionEvent::Said(_) => return,
             SessionEvent::Delta(_)
             | SessionEvent::Retry { .. }
             | SessionEvent::ToolStarted(_)
             | SessionEvent::ToolFinished(..) => self.clear_progress(),
         }
         let line = match event {
-            SessionEvent::Delta(_) | SessionEvent::Progress(_) => return,
+            SessionEvent::Delta(_)
+            | SessionEvent::Progress(_)
+            | SessionEvent::Said(_)
+            | SessionEvent::Replied(_) => return,
             SessionEvent::Retry { attempt, error, wait } => {
                 self.is_streamed = false;
                 format!("attempt {attempt} failed: {error}; again in {:.1} s", wait.as_secs_f64())
@@ -192,8 +200,11 @@ fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
     }
 }
 
-fn event_json(event: &SessionEvent<'_>) -> Value {
-    match event {
+/// An event for programs. What a round cost stands in the result.
+fn event_json(event: &SessionEvent<'_>) -> Option<Value> {
+    Some(match event {
+        SessionEvent::Replied(_) => return None,
+        SessionEvent::Said(text) => json!({"type": "said", "text": text}),
         SessionEvent::Delta(text) => json!({"type": "delta", "text": text}),
         SessionEvent::Retry { attempt, error, wait } => json!({
             "type": "retry", "attempt": attempt, "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
@@ -222,7 +233,7 @@ fn event_json(event: &SessionEvent<'_>) -> Value {
             }
             value
         }
-    }
+    })
 }
 
 /// What a call is about: its first text argument, short.

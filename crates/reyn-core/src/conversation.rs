@@ -13,6 +13,11 @@ pub enum Entry {
         /// What was said.
         text: String,
     },
+    /// The person said this while the turn ran; the next round reads it.
+    Said {
+        /// What was said.
+        text: String,
+    },
     /// The model answered with text, calls or both. Written only when the reply is complete.
     Reply(Reply),
     /// A call is about to run; the process may die after this record.
@@ -179,6 +184,7 @@ pub fn latest_reply(entries: &[Entry]) -> Option<(&Reply, &[Entry])> {
     entries.iter().enumerate().rev().find_map(|(at, entry)| match entry {
         Entry::Reply(reply) => Some((reply, &entries[at + 1..])),
         Entry::User { .. }
+        | Entry::Said { .. }
         | Entry::Started { .. }
         | Entry::Finished { .. }
         | Entry::Nudged
@@ -194,6 +200,7 @@ pub fn outcome_of<'a>(after_reply: &'a [Entry], id: &str) -> Option<&'a Outcome>
         Entry::Finished { call_id, outcome } if call_id == id => Some(outcome),
         Entry::Finished { .. }
         | Entry::User { .. }
+        | Entry::Said { .. }
         | Entry::Reply(_)
         | Entry::Started { .. }
         | Entry::Nudged
@@ -210,6 +217,7 @@ pub fn started_effect(after_reply: &[Entry], id: &str) -> Option<Effect> {
         Entry::Started { call_id, effect } if call_id == id => Some(*effect),
         Entry::Started { .. }
         | Entry::User { .. }
+        | Entry::Said { .. }
         | Entry::Reply(_)
         | Entry::Finished { .. }
         | Entry::Nudged
@@ -228,6 +236,7 @@ pub fn usage_of(entries: &[Entry]) -> Usage {
         .filter_map(|entry| match entry {
             Entry::Reply(reply) => Some(reply.usage),
             Entry::User { .. }
+            | Entry::Said { .. }
             | Entry::Started { .. }
             | Entry::Finished { .. }
             | Entry::Nudged

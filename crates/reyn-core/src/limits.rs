@@ -90,6 +90,14 @@ pub const AUDIT_VALUE_CHARS_MAX: usize = 200;
 pub const AUDIT_ITEMS_MAX: usize = 20;
 /// Longest words of an audit event, in characters.
 pub const AUDIT_WORDS_CHARS_MAX: usize = 2_000;
+/// Messages that wait for the next round of a running turn.
+pub const INBOX_MESSAGES_MAX: usize = 32;
+/// All of them together, in bytes.
+pub const INBOX_BYTES_MAX: usize = 4 << 20;
+/// Further calls of a reply that one question to a person may cover.
+pub const QUESTIONS_AT_ONCE_MAX: usize = 20;
+/// Longest reason that a person gives with a no, in characters.
+pub const REASON_CHARS_MAX: usize = 2_000;
 /// Times one call may be put to a person before it is refused.
 pub const QUESTIONS_PER_CALL_MAX: usize = 8;
 /// Time in which the preview of a change is made for a person, in milliseconds.

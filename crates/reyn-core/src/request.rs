@@ -84,7 +84,7 @@ pub fn messages(log: &[Entry]) -> Vec<Message<'_>> {
     let mut messages: Vec<Message<'_>> = vec![];
     for (at, entry) in log.iter().enumerate() {
         match entry {
-            Entry::User { text } => push_user(&mut messages, Cow::Borrowed(text)),
+            Entry::User { text } | Entry::Said { text } => push_user(&mut messages, Cow::Borrowed(text)),
             Entry::Reply(reply) => push_reply(&mut messages, reply, stretch_after(log, at)),
             Entry::Nudged => push_user(&mut messages, Cow::Borrowed(prompt::NUDGE)),
             Entry::LimitReached { limit } => push_user(&mut messages, prompt::wrap_up(*limit)),

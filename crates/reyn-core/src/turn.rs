@@ -63,7 +63,7 @@ pub fn next_step(log: &[Entry], limits: TurnLimits) -> Step {
     if let Some(step) = open_call_step(reply, after, limits) {
         return step;
     }
-    if reply.calls.is_empty() {
+    if reply.calls.is_empty() && !after.iter().any(|entry| matches!(entry, Entry::Said { .. })) {
         return answer_step(turn, reply, after);
     }
     if identical_failures(turn) >= limits.identical_failures_max {
@@ -194,6 +194,7 @@ fn limit_reached(entries: &[Entry]) -> Option<Limit> {
     entries.iter().find_map(|entry| match entry {
         Entry::LimitReached { limit } => Some(*limit),
         Entry::User { .. }
+        | Entry::Said { .. }
         | Entry::Reply(_)
         | Entry::Started { .. }
         | Entry::Finished { .. }
@@ -223,6 +224,7 @@ fn identical_failures(turn: &[Entry]) -> u32 {
             }
             Entry::Finished { outcome: Outcome::Ok(_), .. }
             | Entry::User { .. }
+            | Entry::Said { .. }
             | Entry::Started { .. }
             | Entry::Nudged
             | Entry::LimitReached { .. }
@@ -248,6 +250,10 @@ mod tests {
     fn call(id: &str) -> ToolCall {
         ToolCall { id: id.into(), name: "read_file".into(), args: Args::parse(r#"{"path":"a"}"#, false) }
     }
+    fn said(text: &str) -> Entry {
+        Entry::Said { text: text.into() }
+    }
+
     fn user() -> Entry {
         Entry::User { text: "hi".into() }
     }
@@ -346,6 +352,23 @@ mod tests {
     }
 
     #[test]
+    fn what_the_person_says_meanwhile_is_answered_before_the_turn_ends() {
+        let mut log = vec![user(), says("done"), said("and more")];
+        assert_eq!(next_step(&log, limits(8)), Step::CallModel { offer_tools: true });
+        log.push(says("more done"));
+        assert_eq!(next_step(&log, limits(8)), ended(Ending::Answered));
+        let limit = Limit::MaxIterations;
+        let full = [user(), says("done"), said("and more")];
+        assert_eq!(next_step(&full, limits(1)), Step::Append(Entry::LimitReached { limit }));
+    }
+
+    #[test]
+    fn what_the_person_says_between_a_call_and_its_result_waits_for_the_result() {
+        let log = [user(), reply(&["a"]), said("hurry"), started("a", Effect::Reads)];
+        assert_eq!(next_step(&log, limits(8)), Step::RunCall(call("a")));
+    }
+
+    #[test]
     fn the_same_failing_call_three_times_stops_the_turn() {
         let mut log = vec![user()];
         for _ in 0..2 {
@@ -423,6 +446,7 @@ mod tests {
             id.clone().prop_map(ok),
             id.prop_map(failed),
             Just(Entry::Nudged),
+            Just(said("more")),
             Just(Entry::LimitReached { limit: Limit::MaxIterations }),
             Just(Entry::Ended { ending: Ending::Answered }),
         ]

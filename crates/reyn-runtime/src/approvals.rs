@@ -75,6 +75,11 @@ impl ApprovalStore {
         self.session.push(approval);
     }
 
+    /// Forgets what was refused in this session; what was allowed, and what is kept, stays.
+    pub fn forget_refusals(&mut self) {
+        self.session.retain(|approval| approval.is_allowed);
+    }
+
     /// Keeps an answer in the file, beside the ones that are there. One that no line can say, such as one
     /// about a path that is no UTF-8, is remembered for this session. Returns whether it is kept.
     ///

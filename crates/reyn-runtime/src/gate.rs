@@ -4,74 +4,29 @@
 //! anything before the log on the disk says that it will.
 
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures::future::BoxFuture;
 use reyn_core::audit::{AuditEvent, redacted};
-use reyn_core::capability::{Axis, Effective, Verdict};
+use reyn_core::capability::Effective;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
-use reyn_core::limits::{ERROR_BYTES_MAX, PREVIEW_MS_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
-use reyn_core::permission::{Approval, AskReason, FileOp, Scope, Target, Zones};
+use reyn_core::limits::{ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
+use reyn_core::permission::Approval;
 use reyn_core::text::{prefix, shown_path};
 use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
-use reyn_tools::{Context, Prepared, Preview, Registry, ToolError};
+use reyn_tools::{Context, Prepared, Registry, ToolError};
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals::{ACTOR, ApprovalStore};
+use crate::approvals::ApprovalStore;
 use crate::session::{Journal, SessionError};
 
-/// A person who can be asked.
-pub trait Person: Send {
-    /// Puts a question; resolves when it is answered. Dropping it withdraws the question.
-    fn ask<'a>(&'a mut self, question: &'a Question) -> BoxFuture<'a, Answer>;
-}
+mod asking;
+mod question;
 
-/// What a person is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// The tool that wants it.
-    pub tool: String,
-    /// What is done to the file.
-    pub op: FileOp,
-    /// The real place, as shown to people.
-    pub place: String,
-    /// Which rule asks.
-    pub rule: String,
-    /// Whether the answer may cover more than this very path.
-    pub may_widen: bool,
-    /// The folder that a wider yes covers.
-    pub folder: String,
-    /// What the call would change, when it changes a text.
-    pub change: Option<Change>,
-}
-
-/// What a person is shown of a change before it is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
-    /// A unified diff.
-    Diff(String),
-    /// Why it is not shown.
-    NotShown(&'static str),
-}
-
-const CANNOT_BE_MADE: &str = "as it stands it cannot be made";
-
-/// What a person answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// Yes, for this run.
-    Once,
-    /// Yes, always for this path.
-    JustPath,
-    /// Yes, always for its folder and all below.
-    Recursive,
-    /// No.
-    No,
-}
+use asking::{Ahead, Asked, Asking};
+pub use question::{Answer, Change, Person, Question, Waiting};
 
 /// Judges calls and runs the permitted ones.
 pub struct Gate {
@@ -87,56 +42,8 @@ pub struct Gate {
     pub person: Option<Box<dyn Person>>,
     /// Longest run of one call.
     pub call_time_max: Duration,
-}
-
-/// The folder that a wider yes covers. Who lets a folder be searched means what is in it, and nothing
-/// beside it.
-fn wider_place(op: FileOp, target: &Target) -> &Path {
-    if op.is_search() { &target.path } else { target.path.parent().unwrap_or(&target.path) }
-}
-
-fn question(
-    call: &ToolCall,
-    op: FileOp,
-    target: &Target,
-    reason: &AskReason,
-    zones: &Zones,
-    change: Option<Change>,
-) -> Question {
-    let place = match &target.link {
-        Some(link) => format!("{} (a link to {})", zones.display(link), zones.display(&target.path)),
-        None => zones.display(&target.path),
-    };
-    Question {
-        tool: call.name.clone(),
-        op,
-        place,
-        rule: reason.rule.clone(),
-        // Where a link leads is only asked about so that the link may go.
-        may_widen: reason.allowed_by.is_some() && target.link.is_none(),
-        folder: zones.display(wider_place(op, target)),
-        change,
-    }
-}
-
-/// What was found out before a question.
-enum Previewed {
-    /// What the person is shown.
-    Change(Option<Change>),
-    /// The call would fail with this.
-    Fails(CallError),
-}
-
-/// What came of a question.
-enum Asked {
-    /// No, or nobody is there.
-    Refused(CallError),
-    /// Yes, and it is where the next decision finds it.
-    Kept,
-    /// Yes, for this call and no other.
-    ForThisCall(Approval),
-    /// Yes, but to a change that is another one by now.
-    Again,
+    /// Yeses to calls of the latest reply that did not have their turn yet.
+    pub(crate) ahead: Vec<Ahead>,
 }
 
 /// A verdict on a prepared call.
@@ -146,12 +53,13 @@ enum Judged {
 }
 
 impl Gate {
-    /// Takes a call through the door. The outcome is for the model; an error means that the journal
-    /// cannot be written, which ends the turn.
+    /// Takes a call through the door. `later` are the calls that follow it in its reply. The outcome is for
+    /// the model; an error means that the journal cannot be written, which ends the turn.
     pub(crate) async fn run(
         &mut self,
         call: &ToolCall,
         salvaged: bool,
+        later: &[ToolCall],
         journal: &mut Journal,
         cancel: &CancellationToken,
     ) -> Result<Outcome, SessionError> {
@@ -163,7 +71,7 @@ impl Gate {
             args: redacted(&call.args),
             salvaged,
         })?;
-        let outcome = match self.judge(call, journal, cancel).await? {
+        let outcome = match self.judge(call, later, journal, cancel).await? {
             Judged::Refused(error) => Outcome::Error(cut(error)),
             Judged::Permitted(permitted) => self.execute(call, permitted, journal, cancel).await?,
         };
@@ -175,6 +83,7 @@ impl Gate {
     async fn judge(
         &mut self,
         call: &ToolCall,
+        later: &[ToolCall],
         journal: &mut Journal,
         cancel: &CancellationToken,
     ) -> Result<Judged, SessionError> {
@@ -191,7 +100,7 @@ impl Gate {
                 }
                 Err(error) => return Ok(Judged::Refused(undecided(&error))),
             }
-            let (prepared, need, reason) = match decide(prepared, &self.authority) {
+            let (prepared, need, reason) = match self.decided(prepared) {
                 Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
                 Decision::Refuse { need, refusal } => {
                     let error = refusal.into_error();
@@ -200,7 +109,8 @@ impl Gate {
                 }
                 Decision::Ask { call, need, reason } => (call, need, reason),
             };
-            match self.ask(call, prepared, &need, &reason, journal, cancel).await? {
+            let asking = Asking { call, later, need: &need, reason: &reason };
+            match self.ask(&asking, prepared, journal, cancel).await? {
                 Asked::Refused(error) => return Ok(Judged::Refused(error)),
                 Asked::Kept | Asked::Again => {}
                 Asked::ForThisCall(approval) => for_this_call.push(approval),
@@ -210,6 +120,11 @@ impl Gate {
             ErrorKind::PermissionDenied,
             format!("`{}` needs more than {QUESTIONS_PER_CALL_MAX} separate permissions", call.name),
         )))
+    }
+
+    /// The one decision about a prepared call.
+    fn decided(&self, prepared: Prepared) -> Decision<Prepared> {
+        decide(prepared, &self.authority)
     }
 
     /// Preparing looks at the file system, so it runs where a hanging one does no harm, and is awaited no
@@ -229,34 +144,6 @@ impl Gate {
         }
     }
 
-    /// Whether the model may see what is in a file without asking.
-    fn may_read(&self, target: &Target) -> bool {
-        self.authority.verdict(Axis::File { op: FileOp::Read, target }) == Verdict::Allow
-    }
-
-    /// What a call would change, for the person's eyes. A question is put without it rather than late.
-    async fn preview(&self, prepared: Prepared, cancel: &CancellationToken) -> Previewed {
-        let context = Arc::clone(&self.context);
-        let showing = tokio::task::spawn_blocking(move || prepared.preview(&context));
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => Previewed::Change(None),
-            shown = tokio::time::timeout(Duration::from_millis(PREVIEW_MS_MAX), showing) => match shown {
-                Ok(Ok(Some(Preview::Diff(diff)))) => Previewed::Change(Some(Change::Diff(diff.text))),
-                Ok(Ok(Some(Preview::NotShown(reason)))) => {
-                    Previewed::Change(Some(Change::NotShown(reason)))
-                }
-                Ok(Ok(Some(Preview::Fails(error)))) => {
-                    Previewed::Fails(cut(ToolError::from(error).into_call_error()))
-                }
-                Ok(Ok(None)) => Previewed::Change(None),
-                Ok(Err(_)) | Err(_) => {
-                    Previewed::Change(Some(Change::NotShown("it took too long to compare")))
-                }
-            }
-        }
-    }
-
     /// Clears away what a dead process left half done for a call. Changes nothing that anybody named.
     pub(crate) async fn recover(&self, call: &ToolCall, cancel: &CancellationToken) {
         if let Ok(prepared) = self.prepare(call.clone(), cancel).await {
@@ -268,108 +155,6 @@ impl Gate {
 
     fn stopped(&self) -> String {
         format!("stopped after {} s (`safety.timeout.tool_call_seconds`)", self.call_time_max.as_secs())
-    }
-
-    /// Puts one need to a person.
-    async fn ask(
-        &mut self,
-        call: &ToolCall,
-        prepared: Prepared,
-        need: &Need,
-        reason: &AskReason,
-        journal: &mut Journal,
-        cancel: &CancellationToken,
-    ) -> Result<Asked, SessionError> {
-        let zones = self.authority.agent().zones().clone();
-        let Need::File { op, target } = need;
-        let op = *op;
-        if self.person.is_none() {
-            let error = reason.refused_for_want_of_a_person(op, target).into_error();
-            journal.audit_denied(call, Some(need), &error)?;
-            return Ok(Asked::Refused(error));
-        }
-        let may_read = self.may_read(target);
-        let change = match self.preview(prepared, cancel).await {
-            // Nobody is asked about a change that cannot be made anyway.
-            Previewed::Fails(error) if may_read => return Ok(Asked::Refused(error)),
-            Previewed::Fails(_) => Some(Change::NotShown(CANNOT_BE_MADE)),
-            Previewed::Change(change) => change,
-        };
-        let Some(person) = &mut self.person else { return Ok(Asked::Kept) };
-        let question = question(call, op, target, reason, &zones, change);
-        let is_once = !question.may_widen;
-        let folder = wider_place(op, target).to_owned();
-        journal.audit(AuditEvent::UserInterventionRequested {
-            chain_id: journal.chain_id(),
-            key: op.key().to_owned(),
-            subject: question.place.clone(),
-        })?;
-        let answer = tokio::select! {
-            biased;
-            () = cancel.cancelled() => {
-                return Ok(Asked::Refused(cancelled_before()));
-            }
-            answer = person.ask(&question) => answer,
-        };
-        let own_scope = if op.is_search() { Scope::Recursive } else { Scope::JustPath };
-        let (path, scope, is_kept) = match answer {
-            Answer::Once | Answer::JustPath if is_once => (target.path.clone(), Scope::ThisCall, false),
-            Answer::Once => (target.path.clone(), own_scope, false),
-            Answer::JustPath => (target.path.clone(), own_scope, true),
-            Answer::Recursive if question.may_widen => (folder, Scope::Recursive, true),
-            Answer::Recursive | Answer::No => {
-                let path = target.path.clone();
-                // A no holds for the run too: asking again and again must not wear a person down.
-                let refused = Approval { op, path, scope: Scope::JustPath, is_allowed: false };
-                self.approvals.remember(refused);
-                let error = reason.refused_by_a_person(op, target).into_error();
-                journal.audit_denied(call, Some(need), &error)?;
-                return Ok(Asked::Refused(error));
-            }
-        };
-        let approval = Approval { op, path, scope, is_allowed: true };
-        if self.has_moved_on(call, &question, cancel).await {
-            return Ok(Asked::Again);
-        }
-        self.record_yes(approval, is_kept, &zones, journal)
-    }
-
-    /// Whether the change is not the one any more that the person said yes to: somebody may have worked on
-    /// the file while the question was open.
-    async fn has_moved_on(&self, call: &ToolCall, question: &Question, cancel: &CancellationToken) -> bool {
-        if question.change.is_none() {
-            return false;
-        }
-        match self.prepare(call.clone(), cancel).await {
-            Ok(prepared) => match self.preview(prepared, cancel).await {
-                Previewed::Fails(_) => question.change != Some(Change::NotShown(CANNOT_BE_MADE)),
-                Previewed::Change(now) => now != question.change,
-            },
-            Err(_) => true,
-        }
-    }
-
-    fn record_yes(
-        &mut self,
-        approval: Approval,
-        is_kept: bool,
-        zones: &Zones,
-        journal: &mut Journal,
-    ) -> Result<Asked, SessionError> {
-        let (key, scope) = (approval.key(ACTOR, zones), approval.scope);
-        let persisted = if is_kept {
-            match self.approvals.keep(approval.clone(), zones) {
-                Ok(persisted) => persisted,
-                Err(error) => return Ok(Asked::Refused(undecided(&error))),
-            }
-        } else {
-            if scope != Scope::ThisCall {
-                self.approvals.remember(approval.clone());
-            }
-            false
-        };
-        journal.audit(AuditEvent::PermissionGranted { chain_id: journal.chain_id(), key, persisted })?;
-        Ok(if scope == Scope::ThisCall { Asked::ForThisCall(approval) } else { Asked::Kept })
     }
 
     /// Records that the call begins, runs it within its time, and bounds what it says.

@@ -7,11 +7,13 @@ mod approvals;
 mod audit;
 pub mod config;
 pub mod gate;
+mod inbox;
 pub mod log;
 mod session;
 mod turn;
 
 pub use approvals::{ACTOR, ApprovalError, ApprovalStore};
 pub use audit::{AuditError, AuditLog};
+pub use inbox::Inbox;
 pub use session::{Clock, DEFAULT_AGENT, Listener, Session, SessionError, SessionEvent, SessionOptions};
 pub use turn::{CallReport, TurnReport, ending_name, is_refusal, report};

@@ -7,9 +7,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reyn_core::audit::{AuditEvent, told};
 use reyn_core::capability::Effective;
-use reyn_core::conversation::{Entry, Finish};
+use reyn_core::conversation::{Entry, Finish, Reply};
 use reyn_core::gate::Need;
 use reyn_core::limits::AUDIT_VALUE_CHARS_MAX;
+use reyn_core::permission::Approvals;
 use reyn_core::prompt::Environment;
 use reyn_core::settings::AuditSettings;
 use reyn_core::text::excerpt;
@@ -20,9 +21,10 @@ use reyn_llm::{ChatModel, ModelError};
 use reyn_tools::{Context, Registry};
 use serde_json::Value;
 
-use crate::approvals::ApprovalStore;
+use crate::approvals::{ApprovalError, ApprovalStore};
 use crate::audit::{AuditError, AuditLog};
 use crate::gate::{Gate, Person};
+use crate::inbox::Inbox;
 use crate::log::{ConversationLog, LogError, OpenReport};
 
 /// The name of the agent that a project has without configuring one.
@@ -73,6 +75,7 @@ pub struct Session {
     pub(crate) limits: TurnLimits,
     pub(crate) damaged_bytes: u64,
     pub(crate) is_resumed: bool,
+    pub(crate) inbox: Inbox,
 }
 
 /// A session cannot go on: what it does can no longer be written down.
@@ -106,6 +109,10 @@ pub enum SessionEvent<'a> {
     ToolStarted(&'a ToolCall),
     /// A call ended.
     ToolFinished(&'a ToolCall, &'a Outcome),
+    /// What the person said meanwhile is part of the conversation now.
+    Said(&'a str),
+    /// A round is over: the model's reply is complete and written down.
+    Replied(&'a Reply),
 }
 
 /// A front end's ear.
@@ -132,6 +139,7 @@ impl Session {
             approvals: ApprovalStore::new(options.state.join("approvals.yaml")),
             person: options.person,
             call_time_max: options.call_time_max,
+            ahead: vec![],
         };
         let session = Self {
             id: options.id,
@@ -144,6 +152,7 @@ impl Session {
             limits: options.limits,
             damaged_bytes: report.damaged_bytes,
             is_resumed: report.is_resumed,
+            inbox: Inbox::default(),
         };
         Ok((session, report))
     }
@@ -152,6 +161,33 @@ impl Session {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Where a front end puts what the person says while a turn runs. What no round has taken when the
+    /// turn ends is still there.
+    #[must_use]
+    pub fn inbox(&self) -> Inbox {
+        self.inbox.clone()
+    }
+
+    /// Who answers from the next turn on.
+    pub fn set_model(&mut self, model: Arc<dyn ChatModel>) {
+        self.model = model;
+    }
+
+    /// What people answered and what is kept, for showing.
+    ///
+    /// # Errors
+    /// When the kept answers cannot be read.
+    pub fn approvals(&mut self) -> Result<Approvals, ApprovalError> {
+        let zones = self.gate.authority.agent().zones().clone();
+        self.gate.approvals.current(&zones)
+    }
+
+    /// The tools that the session shows a model, with their parameter schemas.
+    #[must_use]
+    pub fn tools(&self) -> &[(ToolSpec, Value)] {
+        &self.tools
     }
 
     /// The conversation so far.

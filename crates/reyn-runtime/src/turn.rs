@@ -76,6 +76,8 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<TurnReport, SessionError> {
         self.settle(listener, cancel).await?;
+        // A no holds for the turn: with a new message, the person may mean something else.
+        self.gate.approvals.forget_refusals();
         self.journal.append(Entry::User { text: text.to_owned() })?;
         let chain_id = self.journal.chain_id();
         self.journal.audit(AuditEvent::TurnStarted { chain_id: chain_id.clone() })?;
@@ -107,12 +109,20 @@ impl Session {
         })
     }
 
+    /// The calls that the latest reply asks for after this one.
+    fn calls_after(&self, call: &ToolCall) -> Vec<ToolCall> {
+        let calls = latest_reply(self.journal.log.entries()).map_or(&[][..], |(reply, _)| &reply.calls);
+        let at = calls.iter().position(|one| one.id == call.id);
+        at.map_or_else(Vec::new, |at| calls[at + 1..].to_vec())
+    }
+
     /// The latest call with this id.
     fn call_of(&self, call_id: &str) -> Option<ToolCall> {
         let mut replies = self.journal.log.entries().iter().rev();
         replies.find_map(|entry| match entry {
             Entry::Reply(reply) => reply.calls.iter().find(|call| call.id == call_id).cloned(),
             Entry::User { .. }
+            | Entry::Said { .. }
             | Entry::Started { .. }
             | Entry::Finished { .. }
             | Entry::Nudged
@@ -177,7 +187,11 @@ impl Session {
             if cancel.is_cancelled() {
                 return self.close_cancelled();
             }
-            match next_step(self.journal.log.entries(), self.limits) {
+            let step = next_step(self.journal.log.entries(), self.limits);
+            if is_round(&step) && self.take_said(listener)? {
+                continue;
+            }
+            match step {
                 Step::Idle => return Ok(()),
                 Step::Append(entry) => self.append_decided(entry)?,
                 Step::RunCall(call) => self.run_call(&call, listener, cancel).await?,
@@ -186,6 +200,19 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Writes down what the person said since the last round. Returns whether there was anything.
+    fn take_said(&mut self, listener: &mut Listener<'_>) -> Result<bool, SessionError> {
+        let said = self.inbox.take();
+        for text in &said {
+            self.gate.approvals.forget_refusals();
+            self.journal.append(Entry::Said { text: text.clone() })?;
+            let (chain_id, chars) = (self.journal.chain_id(), text.chars().count() as u64);
+            self.journal.audit(AuditEvent::UserMessageReceived { chain_id, chars })?;
+            listener(SessionEvent::Said(text));
+        }
+        Ok(!said.is_empty())
     }
 
     fn close_cancelled(&mut self) -> Result<(), SessionError> {
@@ -213,7 +240,11 @@ impl Session {
                     self.journal.audit_outcome(&call, outcome)?;
                 }
             }
-            Entry::User { .. } | Entry::Reply(_) | Entry::Started { .. } | Entry::Ended { .. } => {}
+            Entry::User { .. }
+            | Entry::Said { .. }
+            | Entry::Reply(_)
+            | Entry::Started { .. }
+            | Entry::Ended { .. } => {}
         }
         self.journal.append(entry)
     }
@@ -226,7 +257,8 @@ impl Session {
     ) -> Result<(), SessionError> {
         let salvaged = latest_reply(self.journal.log.entries()).is_some_and(|(reply, _)| reply.salvaged);
         listener(SessionEvent::ToolStarted(call));
-        let outcome = self.gate.run(call, salvaged, &mut self.journal, cancel).await?;
+        let later = self.calls_after(call);
+        let outcome = self.gate.run(call, salvaged, &later, &mut self.journal, cancel).await?;
         listener(SessionEvent::ToolFinished(call, &outcome));
         self.journal.append(Entry::Finished { call_id: call.id.clone(), outcome })
     }
@@ -266,7 +298,12 @@ impl Session {
                 if !offer_tools {
                     reply.calls.clear();
                 }
-                self.append_reply(reply, model_name, chain_id)
+                self.gate.ahead.clear();
+                self.append_reply(reply, model_name, chain_id)?;
+                if let Some((reply, _)) = latest_reply(self.journal.log.entries()) {
+                    listener(SessionEvent::Replied(reply));
+                }
+                Ok(())
             }
             Err(error) => {
                 self.journal.audit(AuditEvent::LlmRequestError {
@@ -296,6 +333,15 @@ impl Session {
             finish_reason: finish_name(finish).to_owned(),
         })
     }
+}
+
+/// Whether a step asks the model anew, or ends a turn that could go on.
+const fn is_round(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::CallModel { offer_tools: true }
+            | Step::Append(Entry::Ended { ending: Ending::Answered | Ending::Empty })
+    )
 }
 
 /// Asks the model, passing on what it says. Under a format that wraps answers in JSON, only the answer's
@@ -354,6 +400,7 @@ pub fn report(log: &[Entry]) -> TurnReport {
         Some(Entry::Ended { ending }) => ending.clone(),
         Some(
             Entry::User { .. }
+            | Entry::Said { .. }
             | Entry::Reply(_)
             | Entry::Started { .. }
             | Entry::Finished { .. }

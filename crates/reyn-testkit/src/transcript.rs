@@ -13,6 +13,7 @@ pub fn transcript(log: &[Entry]) -> String {
     for (at, entry) in log.iter().enumerate() {
         match entry {
             Entry::User { text } => line(&mut out, "user", text),
+            Entry::Said { text } => line(&mut out, "said", text),
             Entry::Reply(reply) => said(&mut out, reply),
             Entry::Started { .. } => {}
             Entry::Finished { call_id, outcome } => {

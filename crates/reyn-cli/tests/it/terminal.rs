@@ -72,7 +72,7 @@ fn answered(letter: &str) -> (Place, Option<i32>, String) {
     let server = writes("notes.md");
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut terminal = AtTerminal::start(&place, &["ask", "go", "--session", "s"]);
-    terminal.type_after("no: ", letter);
+    terminal.type_after("because …: ", letter);
     let (code, screen) = terminal.finish(&place);
     (place, code, screen)
 }
@@ -96,7 +96,7 @@ fn a_person_is_asked_before_a_write_and_sees_why() {
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
             @@ -0,0 +1 @@
             +new
-          [y] this run  [j] always this path  [r] always below ./  [N] no: y
+          [y] once  [s] this session  [j] always this path  [r] always below ./  [N] no  [b] no, because …: y
           done created, bytes 4
         done
     "#]]
@@ -105,9 +105,11 @@ fn a_person_is_asked_before_a_write_and_sees_why() {
 }
 
 #[test]
-fn a_yes_for_once_is_not_kept() {
-    let (place, ..) = answered("y");
-    assert!(!may_write_later(&place, "notes.md"));
+fn a_yes_for_once_or_for_the_session_is_not_kept() {
+    for letter in ["y", "s"] {
+        let (place, ..) = answered(letter);
+        assert!(!may_write_later(&place, "notes.md"), "{letter}");
+    }
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn an_empty_line_is_a_no() {
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
             @@ -0,0 +1 @@
             +new
-          [y] this run  [j] always this path  [r] always below ./  [N] no: 
+          [y] once  [s] this session  [j] always this path  [r] always below ./  [N] no  [b] no, because …: 
           permission_denied: the person said no: you may not write `notes.md`
         done
     "#]]
@@ -142,13 +144,26 @@ fn an_empty_line_is_a_no() {
 }
 
 #[test]
+fn a_reason_for_a_no_goes_to_the_model() {
+    let server = writes("notes.md");
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut terminal = AtTerminal::start(&place, &["ask", "go"]);
+    terminal.type_after("because …: ", "b");
+    terminal.type_after("why not? ", "put it below docs/");
+    let (code, _) = terminal.finish(&place);
+    assert_eq!((code, place.read("notes.md")), (Some(0), None));
+    let told = server.requests().last().unwrap()["messages"].to_string();
+    assert!(told.contains("and why: put it below docs/"), "{told}");
+}
+
+#[test]
 fn three_answers_that_mean_nothing_are_a_no() {
     let server = writes("notes.md");
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut terminal = AtTerminal::start(&place, &["ask", "go"]);
-    terminal.wait_for("no: ");
+    terminal.wait_for("because …: ");
     for line in ["maybe", "yep", "sure"] {
-        terminal.type_after("no: ", line);
+        terminal.type_after("because …: ", line);
     }
     let (code, screen) = terminal.finish(&place);
     assert_eq!((code, screen.matches("please type").count(), place.read("notes.md")), (Some(0), 3, None));
@@ -159,7 +174,7 @@ fn a_write_into_a_protected_file_cannot_be_allowed_for_more_than_it() {
     let server = writes("reyn.yaml");
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut terminal = AtTerminal::start(&place, &["ask", "go"]);
-    terminal.type_after("no: ", "n");
+    terminal.type_after("because …: ", "n");
     let (code, screen) = terminal.finish(&place);
     expect![[r#"
         fake/test (`llm.model` in ~/.reyn/config.yaml:2) · session SESSION
@@ -170,7 +185,7 @@ fn a_write_into_a_protected_file_cannot_be_allowed_for_more_than_it() {
             @@ -1 +1 @@
             -# nothing
             +new
-          [y] this time  [N] no: n
+          [y] once  [N] no  [b] no, because …: n
           permission_denied: the person said no: you may not write `reyn.yaml`
         done
     "#]]
@@ -183,7 +198,7 @@ fn control_c_at_the_question_ends_the_turn() {
     let server = FakeServer::script([calls([call("a", "write_file", json!({"path": "x", "content": ""}))])]);
     let place = Place::with(&server);
     let terminal = AtTerminal::start(&place, &["ask", "go"]);
-    terminal.wait_for("no: ");
+    terminal.wait_for("because …: ");
     kill_process(Pid::from_child(&terminal.child.0), Signal::INT).unwrap();
     let (code, _) = terminal.finish(&place);
     assert_eq!((code, place.read("x")), (Some(130), None));

@@ -237,14 +237,24 @@ impl AskReason {
         }
     }
 
-    /// The refusal when a person said no.
+    /// The refusal when a person said no, with what they said about it.
     #[must_use]
-    pub fn refused_by_a_person(&self, op: FileOp, target: &Target) -> Refusal {
+    pub fn refused_by_a_person(&self, op: FileOp, target: &Target, reason: Option<&str>) -> Refusal {
+        let (verb, asked) = (op.verb(), &target.asked);
+        let (message, lifts_when) = match reason {
+            None => (
+                format!("the person said no: you may not {verb} `{asked}`"),
+                "do not try again unless the person asks for it; say what you would have done",
+            ),
+            Some(reason) => (
+                format!("the person said no to this ({verb} `{asked}`), and why: {reason}"),
+                "do as they say; another attempt is asked about again",
+            ),
+        };
         Refusal {
             kind: ErrorKind::PermissionDenied,
-            message: format!("the person said no: you may not {} `{}`", op.verb(), target.asked),
-            lifts_when: "do not try again unless the person asks for it; say what you would have done"
-                .to_owned(),
+            message,
+            lifts_when: lifts_when.to_owned(),
             wants_person: false,
         }
     }

@@ -130,6 +130,7 @@ fn repeated_tools(log: &[Entry]) -> Vec<&str> {
         .flat_map(|entry| match entry {
             Entry::Reply(reply) => reply.calls.as_slice(),
             Entry::User { .. }
+            | Entry::Said { .. }
             | Entry::Started { .. }
             | Entry::Finished { .. }
             | Entry::Nudged

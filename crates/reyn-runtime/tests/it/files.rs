@@ -175,7 +175,7 @@ fn no_pattern_leads_out_of_the_folder_that_is_searched() {
 #[test]
 fn deleting_a_link_is_asked_as_that_and_opens_nothing_else() {
     let mut traps = Traps::new();
-    traps.stage.answers = Some(vec![Answer::Once, Answer::No]);
+    traps.stage.answers = Some(vec![Answer::Session, Answer::NO]);
     let far = traps.outside.path().canonicalize().unwrap();
     let script = vec![
         calls([
@@ -316,7 +316,7 @@ fn a_yes_to_a_search_covers_what_is_below() {
     std::fs::create_dir(far.join("deep")).unwrap();
     std::fs::write(far.join("deep/a.txt"), "needle\n").unwrap();
     let mut stage = Stage::new();
-    stage.answers = Some(vec![Answer::Once]);
+    stage.answers = Some(vec![Answer::Session]);
     let args = json!({"pattern": "needle", "path": far.display().to_string()});
     let (report, shown) =
         stage.turn("go", vec![calls([call("1", "grep_files", args)]).into(), says("done").into()]);
@@ -340,10 +340,10 @@ fn nobody_is_asked_about_an_edit_that_cannot_be_made() {
     let (shown, changes) = run(None, "hallo", vec![]);
     assert!(shown.contains("the nearest lines are:\n") && shown.contains("1: hello"), "{shown}");
     assert_eq!(changes, []);
-    let (_, changes) = run(None, "hello", vec![Answer::Once]);
+    let (_, changes) = run(None, "hello", vec![Answer::Session]);
     let diff = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-hello\n+bye\n";
     assert_eq!(changes, [Some(Change::Diff(diff.to_owned()))]);
-    let (shown, changes) = run(Some(Rule::Deny), "hallo", vec![Answer::Once]);
+    let (shown, changes) = run(Some(Rule::Deny), "hallo", vec![Answer::Session]);
     assert!(!shown.contains("hello"), "{shown}");
     assert_eq!(changes, [Some(Change::NotShown("as it stands it cannot be made"))]);
 }
@@ -426,7 +426,7 @@ fn a_change_is_told_to_people_as_a_diff_and_to_the_model_in_a_word() {
 #[test]
 fn an_approval_of_one_path_does_not_cover_another_spelling_of_another_file() {
     let mut stage = Stage::new();
-    stage.answers = Some(vec![Answer::JustPath, Answer::No]);
+    stage.answers = Some(vec![Answer::JustPath, Answer::NO]);
     let write = |id: &str, path: &str| call(id, "write_file", json!({"path": path, "content": "x"}));
     let (report, _) =
         stage.turn("go", vec![calls([write("1", "a.txt"), write("2", "A.txt")]).into(), says("done").into()]);

@@ -2,11 +2,11 @@
 
 use expect_test::expect;
 use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, Rule};
-use reyn_runtime::gate::Answer;
+use reyn_runtime::gate::{Answer, Change};
 use reyn_testkit::{Scripted, call, calls, says};
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, block_on};
 
 fn writes(paths: &[&str]) -> Vec<Scripted> {
     let all: Vec<_> = paths
@@ -50,7 +50,7 @@ fn a_headless_run_refuses_at_once_and_names_the_key() {
 #[test]
 fn a_yes_runs_the_call_and_covers_what_it_says() {
     let mut stage = Stage::new();
-    stage.answers = Some(vec![Answer::Once, Answer::Recursive, Answer::No]);
+    stage.answers = Some(vec![Answer::Session, Answer::Recursive, Answer::NO]);
     let verdicts = verdicts(&stage, &["a.md", "a.md", "src/x.rs", "src/deep/y.rs", "b.md"]);
     assert_eq!(verdicts, ["ok", "ok", "ok", "ok", "permission_denied"]);
     let places: Vec<String> =
@@ -61,15 +61,78 @@ fn a_yes_runs_the_call_and_covers_what_it_says() {
 }
 
 #[test]
-fn a_no_holds_for_the_run_and_is_not_asked_about_again() {
+fn a_no_holds_for_the_turn_and_is_not_asked_about_again() {
     let mut stage = Stage::new();
-    stage.answers = Some(vec![Answer::No, Answer::No]);
+    stage.answers = Some(vec![Answer::NO, Answer::NO]);
     let verdicts = verdicts(&stage, &["a.md", "./a.md", "reyn.yaml", "reyn.yaml"]);
     assert_eq!(verdicts, ["permission_denied"; 4]);
     let places: Vec<String> =
         stage.questions.lock().unwrap().iter().map(|question| question.place.clone()).collect();
     assert_eq!(places, ["a.md", "reyn.yaml"]);
     assert!(!stage.root.join(".reyn/approvals.yaml").exists());
+}
+
+#[test]
+fn a_no_is_forgotten_when_the_person_says_something_new() {
+    let mut stage = Stage::new();
+    stage.answers = Some(vec![Answer::NO, Answer::Once]);
+    let script = [writes(&["a.md"]), writes(&["a.md"])].concat();
+    let (mut session, _) = stage.session(script);
+    let fates: Vec<bool> = ["go", "please do"]
+        .iter()
+        .map(|text| block_on(session.turn(text, &mut |_| {}, &stage.cancel)).unwrap())
+        .map(|report| report.calls[0].outcome.is_ok())
+        .collect();
+    assert_eq!(fates, [false, true]);
+}
+
+#[test]
+fn a_yes_for_once_is_for_one_call() {
+    let mut stage = Stage::new();
+    stage.answers = Some(vec![Answer::Once, Answer::NO]);
+    assert_eq!(verdicts(&stage, &["a.md", "a.md"]), ["ok", "permission_denied"]);
+}
+
+#[test]
+fn a_no_with_a_reason_tells_the_model_why_and_the_next_attempt_is_asked_about() {
+    let mut stage = Stage::new();
+    let reason = Some("write it into notes/ instead ".to_owned());
+    stage.answers = Some(vec![Answer::No { reason }, Answer::Once]);
+    let (report, shown) = stage.turn("go", writes(&["a.md", "a.md"]));
+    assert_eq!([report.calls[0].outcome.is_ok(), report.calls[1].outcome.is_ok()], [false, true]);
+    expect![[r#"
+        user    go
+        model   write_file {"path":"a.md","content":"new"}
+        model   write_file {"path":"a.md","content":"new"}
+        refused Error (permission_denied): the person said no to this (write `a.md`), and why: write it into notes/ instead
+                Hint: do as they say; another attempt is asked about again
+        ok      done: created
+                bytes: 3
+        model   done
+        ended   answered
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn one_yes_can_cover_every_call_of_a_reply_as_it_was_shown() {
+    let mut stage = Stage::new();
+    stage.answers = Some(vec![Answer::All, Answer::Once, Answer::Once]);
+    let paths = ["a.md", "b.md", "reyn.yaml", "README.md", "a.md"];
+    let fates = verdicts(&stage, &paths);
+    let questions = stage.questions.lock().unwrap();
+    let waiting: Vec<&str> = questions[0].waiting.iter().map(|one| one.place.as_str()).collect();
+    assert_eq!(waiting, ["b.md", "README.md", "a.md"], "the runtime's own files are asked about alone");
+    assert_eq!(
+        questions[0].waiting[1].change,
+        Some(Change::Diff(
+            "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-hello\n+new\n\\ No newline at end of file\n"
+                .into()
+        ))
+    );
+    let asked: Vec<&str> = questions.iter().map(|question| question.place.as_str()).collect();
+    // The second write of `a.md` changes nothing any more, which is not what was shown.
+    assert_eq!((asked, fates), (vec!["a.md", "reyn.yaml", "a.md"], vec!["ok".to_owned(); 5]));
 }
 
 #[test]
@@ -102,7 +165,7 @@ fn protected_files_take_a_person_whatever_is_granted() {
 #[test]
 fn a_yes_to_one_change_of_a_protected_file_is_no_yes_to_the_next() {
     let mut stage = Stage::new();
-    stage.answers = Some(vec![Answer::Once, Answer::No, Answer::JustPath, Answer::No]);
+    stage.answers = Some(vec![Answer::Session, Answer::NO, Answer::JustPath, Answer::NO]);
     let verdicts = verdicts(&stage, &["reyn.yaml", "reyn.yaml"]);
     assert_eq!(verdicts, ["ok", "permission_denied"]);
     assert!(!stage.root.join(".reyn/approvals.yaml").exists());
@@ -120,18 +183,18 @@ fn a_yes_to_a_change_is_no_yes_to_another_that_it_became_meanwhile() {
             stage.questions.lock().unwrap().iter().map(|question| question.change.clone()).collect();
         (verdicts, changes, std::fs::read_to_string(stage.root.join("doc.txt")).unwrap())
     };
-    let (verdicts, changes, text) = run(vec![Answer::Once, Answer::No]);
+    let (verdicts, changes, text) = run(vec![Answer::Session, Answer::NO]);
     assert_eq!((verdicts, text.as_str()), (vec!["permission_denied".to_owned()], "one\nby hand\n"));
     assert_eq!(changes.len(), 2);
     assert_ne!(changes[0], changes[1]);
-    let (verdicts, _, text) = run(vec![Answer::Once, Answer::Once]);
+    let (verdicts, _, text) = run(vec![Answer::Session, Answer::Session]);
     assert_eq!((verdicts, text.as_str()), (vec!["ok".to_owned()], "new"));
 }
 
 #[test]
 fn a_yes_is_about_what_was_asked_and_what_is_less() {
     let mut stage = Stage::new();
-    stage.answers = Some(vec![Answer::Once, Answer::No, Answer::No]);
+    stage.answers = Some(vec![Answer::Session, Answer::NO, Answer::NO]);
     let script = vec![
         calls([
             call("1", "edit_file", json!({"path": "README.md", "old_string": "hello", "new_string": "bye"})),

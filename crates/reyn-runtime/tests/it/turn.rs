@@ -517,3 +517,60 @@ fn again(stage: &Stage, text: &str, script: Vec<Scripted>) -> (reyn_runtime::Tur
     let report = block_on(session.turn(text, &mut |_| {}, &fresh)).unwrap();
     (report, stage.shown(session.log()))
 }
+
+#[test]
+fn what_the_person_says_during_a_turn_joins_its_next_round() {
+    let stage = Stage::new();
+    let script = vec![
+        asks("a", "read_file", r#"{"path":"README.md"}"#),
+        says("It says hello.").into(),
+        says("In Japanese: こんにちは").into(),
+    ];
+    let (mut session, _) = stage.session(script);
+    let inbox = session.inbox();
+    let mut heard = vec![];
+    let mut rounds = 0;
+    let mut listener = |event: SessionEvent<'_>| match event {
+        SessionEvent::ToolStarted(_) => assert!(inbox.put("be brief")),
+        SessionEvent::Replied(_) => {
+            rounds += 1;
+            if rounds == 2 {
+                assert!(inbox.put("and in Japanese?"));
+            }
+        }
+        SessionEvent::Said(text) => heard.push(text.to_owned()),
+        SessionEvent::Delta(_)
+        | SessionEvent::Retry { .. }
+        | SessionEvent::Progress(_)
+        | SessionEvent::ToolFinished(..) => {}
+    };
+    let report = block_on(session.turn("what does README say?", &mut listener, &stage.cancel)).unwrap();
+    assert_eq!((report.answer.as_str(), report.rounds), ("In Japanese: こんにちは", 3));
+    assert_eq!(heard, ["be brief", "and in Japanese?"]);
+    expect![[r#"
+        user    what does README say?
+        model   read_file {"path":"README.md"}
+        ok      hello
+        said    be brief
+        model   It says hello.
+        said    and in Japanese?
+        model   In Japanese: こんにちは
+        ended   answered
+    "#]]
+    .assert_eq(&stage.shown(session.log()));
+}
+
+#[test]
+fn what_is_said_too_late_for_a_turn_is_still_in_the_inbox() {
+    let stage = Stage::new();
+    let (mut session, _) = stage.session(vec![asks("a", "read_file", r#"{"path":"README.md"}"#)]);
+    let (inbox, cancel) = (session.inbox(), stage.cancel.clone());
+    let mut listener = |event: SessionEvent<'_>| {
+        if let SessionEvent::ToolStarted(_) = event {
+            assert!(inbox.put("later"));
+            cancel.cancel();
+        }
+    };
+    block_on(session.turn("go", &mut listener, &stage.cancel)).unwrap();
+    assert_eq!(inbox.take(), ["later"]);
+}

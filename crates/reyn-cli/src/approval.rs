@@ -1,0 +1,136 @@
+//! A question of the gate in words, and which answers it takes. The same at a plain prompt and in the chat.
+
+use reyn_runtime::gate::{Answer, Question};
+
+/// One answer that a question takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The letter that gives it.
+    pub key: char,
+    /// What it means here.
+    pub label: String,
+    /// What it comes to.
+    pub reply: Reply,
+}
+
+/// What a letter comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// This answer.
+    Answer(Answer),
+    /// No, once the person has said why.
+    AskWhy,
+}
+
+/// The answers in the order in which they are offered, from the narrowest yes to the widest, then the no.
+pub(crate) fn choices(question: &Question) -> Vec<Choice> {
+    let one =
+        |key, label: &str, answer| Choice { key, label: label.to_owned(), reply: Reply::Answer(answer) };
+    let folder = one_line(&question.folder);
+    let below = if folder == "." { "./".to_owned() } else { format!("{folder}/") };
+    let mut all = vec![];
+    if question.op.is_search() {
+        all.push(one('y', &format!("once, below {below}"), Answer::Once));
+    } else {
+        all.push(one('y', "once", Answer::Once));
+    }
+    if !question.waiting.is_empty() {
+        all.push(one('a', &format!("all {} once", question.waiting.len() + 1), Answer::All));
+    }
+    if question.may_widen {
+        all.push(one('s', "this session", Answer::Session));
+        if !question.op.is_search() {
+            all.push(one('j', "always this path", Answer::JustPath));
+        }
+        all.push(one('r', &format!("always below {below}"), Answer::Recursive));
+    }
+    all.push(one('n', "no", Answer::NO));
+    all.push(Choice { key: 'b', label: "no, because …".to_owned(), reply: Reply::AskWhy });
+    all
+}
+
+/// What a letter comes to. No letter but an offered one means anything.
+pub(crate) fn reply_of(question: &Question, key: char) -> Option<Reply> {
+    let key = key.to_ascii_lowercase();
+    choices(question).into_iter().find(|choice| choice.key == key).map(|choice| choice.reply)
+}
+
+/// What is wanted, in one sentence: the tool, the deed and the real place.
+pub(crate) fn sentence(tool: &str, verb: &str, place: &str) -> String {
+    format!("{} wants to {verb} `{}`", one_line(tool), reyn_terminal::visible(place))
+}
+
+/// Text of a model or a path on one line, with everything written out that could forge another.
+pub(crate) fn one_line(text: &str) -> String {
+    reyn_terminal::visible(text).replace('\n', " ")
+}
+
+/// Lines added and removed by a unified diff, as `+3 −1`.
+pub(crate) fn diff_size(diff: &str) -> String {
+    let count = |sign: char| diff.lines().skip(2).filter(|line| line.starts_with(sign)).count();
+    format!("+{} −{}", count('+'), count('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reyn_core::permission::FileOp;
+    use reyn_runtime::gate::Waiting;
+
+    pub(crate) fn question(op: FileOp, may_widen: bool) -> Question {
+        Question {
+            tool: "a_tool".into(),
+            op,
+            place: "src/a".into(),
+            rule: "a rule".into(),
+            may_widen,
+            folder: "src".into(),
+            change: None,
+            waiting: vec![],
+        }
+    }
+
+    fn offered(question: &Question) -> String {
+        let all = choices(question);
+        all.iter().map(|choice| format!("[{}] {}", choice.key, choice.label)).collect::<Vec<_>>().join("  ")
+    }
+
+    #[test]
+    fn what_is_offered_depends_on_what_is_asked() {
+        let mut bulk = question(FileOp::Edit, true);
+        bulk.waiting =
+            vec![Waiting { tool: "t".into(), op: FileOp::Edit, place: "b".into(), change: None }; 2];
+        let table = [
+            (
+                question(FileOp::Write, true),
+                "[y] once  [s] this session  [j] always this path  [r] always below src/  [n] no  [b] no, because …",
+            ),
+            (
+                question(FileOp::Grep, true),
+                "[y] once, below src/  [s] this session  [r] always below src/  [n] no  [b] no, because …",
+            ),
+            (question(FileOp::Write, false), "[y] once  [n] no  [b] no, because …"),
+            (
+                bulk,
+                "[y] once  [a] all 3 once  [s] this session  [j] always this path  [r] always below src/  [n] no  [b] no, because …",
+            ),
+        ];
+        for (question, expected) in table {
+            assert_eq!(offered(&question), expected);
+        }
+    }
+
+    #[test]
+    fn only_an_offered_letter_is_an_answer() {
+        let protected = question(FileOp::Write, false);
+        for key in ['s', 'j', 'r', 'a', 'ｙ', ' ', '1'] {
+            assert_eq!(reply_of(&protected, key), None, "{key}");
+        }
+        assert_eq!(reply_of(&protected, 'Y'), Some(Reply::Answer(Answer::Once)));
+    }
+
+    #[test]
+    fn the_size_of_a_diff_leaves_its_file_names_out() {
+        assert_eq!(diff_size("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"), "+2 −1");
+    }
+}
