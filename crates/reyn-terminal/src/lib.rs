@@ -4,7 +4,9 @@
 //! Invariant: no control character of a text reaches the terminal, whoever wrote the text.
 
 mod line;
+mod screen;
 mod wrap;
 
 pub use line::{Colour, Line, Look, Span, Style, cell_width, visible};
+pub use screen::{Live, Screen};
 pub use wrap::wrap;
