@@ -32,6 +32,15 @@ Examples:
   reyn ask \"summarise docs/ into notes.md\" --allow file.write
   reyn ask \"go on\" --session 20260102-030405-a1b2 --json")]
     Ask(AskArgs),
+    /// Talk with the model; it works in this folder and asks before it changes anything.
+    #[command(after_help = "\
+Examples:
+  reyn chat
+  reyn chat --continue
+  reyn chat --model strong --allow file.write:docs
+
+In the chat: /help lists the commands, alt-enter begins a new line, esc stops the model, ctrl-D leaves.")]
+    Chat(ChatArgs),
     /// Write a commented configuration into this folder; changes nothing that is there.
     Init(JsonArgs),
     /// Show what the model is offered.
@@ -59,6 +68,20 @@ pub(crate) struct AskArgs {
     /// Print one JSON object a line while it happens.
     #[arg(long)]
     pub stream_json: bool,
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// `reyn chat`.
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// Who answers, in which session, and what the run may do.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
     /// Allow without asking: `file.read` or `file.write` (the workspace), or `file.write:PATH`.
     #[arg(long, value_name = "KEY")]
     pub allow: Vec<String>,

@@ -1,13 +1,16 @@
 //! The `reyn` command.
 
+mod activity;
 mod approval;
 mod args;
 mod commands;
 mod exit;
 mod local_model;
 mod model_choice;
+mod opening;
 mod output;
 mod person;
+mod signals;
 mod view;
 mod wiring;
 

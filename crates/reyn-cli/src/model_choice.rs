@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec};
+use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec, Price};
 use reyn_core::text::{alternatives, nearest};
 use reyn_core::tool_use::Framing;
 use reyn_llm::{
@@ -23,6 +23,10 @@ pub(crate) struct Choice {
     pub why: String,
     /// What the person should know before it starts.
     pub note: Option<String>,
+    /// Size of its context window, in tokens, where it is known.
+    pub context_tokens: Option<u32>,
+    /// What its tokens cost, where that is known.
+    pub price: Option<Price>,
 }
 
 /// Class names that a provider's suggestions cover without configuration.
@@ -119,6 +123,7 @@ fn server_model(
         (None, None) => return Err(unknown_provider(&spec, providers)),
     };
     let key = key(project, &spec, provider)?;
+    let (context_tokens, price) = (spec.options.max_input_tokens, spec.options.price);
     let endpoint = Endpoint {
         provider: spec.provider,
         model: spec.model,
@@ -134,7 +139,7 @@ fn server_model(
         Some(_) => Arc::new(Recording::new(model, project.state().join("replay.jsonl"))),
         None => Arc::new(model),
     };
-    Ok(Choice { model, why, note: None })
+    Ok(Choice { model, why, note: None, context_tokens, price })
 }
 
 /// The key of a model's server. A provider that needs one and has none is an error before anything is sent.

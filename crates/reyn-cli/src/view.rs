@@ -3,11 +3,11 @@
 use std::io::IsTerminal;
 
 use reyn_core::conversation::{Ending, Finish, Limit};
-use reyn_core::text::excerpt;
-use reyn_core::tool::{Args, Outcome, ToolCall};
+use reyn_core::tool::Outcome;
 use reyn_runtime::{SessionEvent, TurnReport};
 use serde_json::{Value, json};
 
+use crate::activity::{outcome_line, target};
 use crate::commands::ask::report_json;
 use crate::exit::Exit;
 use crate::model_choice::Choice;
@@ -234,37 +234,4 @@ fn event_json(event: &SessionEvent<'_>) -> Option<Value> {
             value
         }
     })
-}
-
-/// What a call is about: its first text argument, short.
-fn target(call: &ToolCall) -> String {
-    match &call.args {
-        Args::Object(map) => {
-            let first = map.values().find_map(Value::as_str).unwrap_or_default();
-            excerpt(&first.replace('\n', " "), 80)
-        }
-        Args::Malformed { .. } => "(unreadable arguments)".to_owned(),
-    }
-}
-
-fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
-    // What the call named stands above already.
-    let is_echo =
-        |key: &str, value: &Value| call.args.as_object().is_some_and(|args| args.get(key) == Some(value));
-    match outcome {
-        Outcome::Ok(output) => {
-            let facts: Vec<String> = output
-                .fields
-                .iter()
-                .filter(|(key, value)| !(is_echo(key, value) || *key == "encoding" && *value == "utf-8"))
-                .map(|(key, value)| {
-                    format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-                })
-                .collect();
-            let size = (!output.body.is_empty()).then(|| output::size(output.body.len() as u64));
-            let parts: Vec<String> = size.into_iter().chain(facts).collect();
-            if parts.is_empty() { "done".to_owned() } else { parts.join(", ") }
-        }
-        Outcome::Error(error) => format!("{}: {}", error.kind.name(), excerpt(&error.message, 200)),
-    }
 }

@@ -90,6 +90,12 @@ pub const AUDIT_VALUE_CHARS_MAX: usize = 200;
 pub const AUDIT_ITEMS_MAX: usize = 20;
 /// Longest words of an audit event, in characters.
 pub const AUDIT_WORDS_CHARS_MAX: usize = 2_000;
+/// Entries of a project's input history that are loaded.
+pub const INPUT_HISTORY_ENTRIES_MAX: usize = 1_000;
+/// Longest entry that is kept in it, in bytes.
+pub const INPUT_HISTORY_ENTRY_BYTES_MAX: usize = 64 * 1024;
+/// Largest input history before its older half is dropped, in bytes.
+pub const INPUT_HISTORY_BYTES_MAX: u64 = 1 << 20;
 /// Messages that wait for the next round of a running turn.
 pub const INBOX_MESSAGES_MAX: usize = 32;
 /// All of them together, in bytes.

@@ -4,28 +4,27 @@ use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use reyn_core::limits::{ASK_ROUNDS_MAX, IDENTICAL_FAILURES_MAX, STDIN_BYTES_MAX};
-use reyn_core::turn::TurnLimits;
-use reyn_runtime::{Session, SessionError, SessionOptions, TurnReport};
+use reyn_core::limits::{ASK_ROUNDS_MAX, STDIN_BYTES_MAX};
+use reyn_runtime::TurnReport;
+use reyn_runtime::gate::Person;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::AskArgs;
 use crate::exit::{Exit, Failure};
-use crate::model_choice::{self, Choice};
+use crate::model_choice;
+use crate::opening::{self, Opening};
 use crate::output;
 use crate::person::{self, AtTerminal};
+use crate::signals::cancel_on_signal;
 use crate::view::{View, ViewMode};
-use crate::wiring::{Project, token};
+use crate::wiring::Project;
 
 /// How long standard input may be silent before the person is told that it is waited for.
 const STDIN_NOTICE_AFTER: Duration = Duration::from_secs(2);
 
 /// Runs one turn.
 pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
-    if let Some(id) = &args.session {
-        reyn_runtime::log::check_name(id).map_err(|error| Failure::usage("usage", error.to_string()))?;
-    }
+    opening::check(&args.run)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -56,18 +55,16 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     let project = Project::load()?;
     project.tell_notices();
     let is_interactive = !is_machine_read && person::is_there();
-    let authority = project.authority(
-        &args.allow,
-        &args.exclude_tools,
-        args.profile.as_deref(),
-        &args.exclude_categories,
-    )?;
+    let authority = opening::authority(&project, &args.run)?;
     let choice = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(Failure::interrupted("interrupted")),
-        choice = model_choice::choose(&project, args.model.as_deref(), is_interactive) => choice?,
+        choice = model_choice::choose(&project, args.run.model.as_deref(), is_interactive) => choice?,
     };
-    let mut session = open_session(args, &project, &choice, authority, is_interactive)?;
+    let person: Option<Box<dyn Person>> = if is_interactive { Some(Box::new(AtTerminal)) } else { None };
+    let opening = Opening { run: &args.run, model: Arc::clone(&choice.model), person, rounds_max: ASK_ROUNDS_MAX };
+    let (mut session, report) = opening.open(&project, authority, opening::id(&args.run)?)?;
+    opening::tell(&report);
     let mode = if args.json {
         ViewMode::Json
     } else if args.stream_json {
@@ -77,60 +74,10 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     };
     let mut view = View::new(mode, session.id(), &choice);
     view.begin();
-    let report = session.turn(prompt, &mut |event| view.on_event(&event), cancel).await.map_err(broken)?;
+    let report = session.turn(prompt, &mut |event| view.on_event(&event), cancel).await.map_err(opening::broken)?;
     let exit = Exit::of(&report);
     view.end(&report, exit);
     Ok(exit)
-}
-
-fn open_session(
-    args: &AskArgs,
-    project: &Project,
-    choice: &Choice,
-    authority: reyn_core::capability::Effective,
-    is_interactive: bool,
-) -> Result<Session, Failure> {
-    let settings = &project.config.settings;
-    let id = match &args.session {
-        Some(id) => id.clone(),
-        None => format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), token(2)?),
-    };
-    reyn_runtime::config::make_state_folder(project.root())
-        .map_err(|error| Failure::failed("io", error.to_string()))?;
-    let rounds_max =
-        args.max_iterations.or(settings.safety.loops.max_router_iterations).unwrap_or(ASK_ROUNDS_MAX);
-    let options = SessionOptions {
-        id,
-        state: project.state(),
-        model: Arc::clone(&choice.model),
-        registry: Arc::new(reyn_tools::builtin()),
-        context: project.context(&authority)?,
-        authority,
-        person: if is_interactive { Some(Box::new(AtTerminal)) } else { None },
-        environment: project.environment(is_interactive),
-        limits: TurnLimits {
-            rounds_max,
-            calls_per_reply_max: settings.safety.loops.max_tool_calls_per_reply,
-            identical_failures_max: IDENTICAL_FAILURES_MAX,
-        },
-        call_time_max: Duration::from_secs(settings.safety.timeout.tool_call_seconds),
-        audit: settings.audit_events.clone(),
-        clock: Arc::new(Timestamp::now),
-        emitter: token(8)?,
-    };
-    let (session, report) = Session::open(options).map_err(broken)?;
-    if let Some(side) = &report.damaged_file {
-        output::note(&format!(
-            "reyn: {} of the session's log were damaged and are now in `{}`; everything else is kept",
-            output::size(report.damaged_bytes),
-            side.display()
-        ));
-    }
-    Ok(session)
-}
-
-fn broken(error: SessionError) -> Failure {
-    Failure::failed("session", error.to_string())
 }
 
 /// The prompt typed, with what is piped in after it.
@@ -177,44 +124,6 @@ fn read_piped() -> std::io::Result<Vec<u8>> {
     let mut bytes = vec![];
     std::io::stdin().lock().take(STDIN_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Cancels the turn at the first signal and ends the process at the second. Signals are caught from the
-/// call on, not from the first poll.
-pub(crate) fn cancel_on_signal(cancel: CancellationToken) -> impl Future<Output = ()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
-    // Under `nohup` a closed terminal is no reason to stop; catching the signal would undo that.
-    let hangup = if ignores_hangup() { None } else { signal(SignalKind::hangup()).ok() };
-    async move {
-        let [Ok(mut interrupt), Ok(mut terminate)] = signals else { return };
-        let mut hangup = hangup;
-        for attempt in 0..2 {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-                () = heard(&mut hangup) => {}
-            }
-            if attempt == 0 {
-                cancel.cancel();
-            }
-        }
-        std::process::exit(i32::from(Exit::Interrupted.code()));
-    }
-}
-
-async fn heard(signal: &mut Option<tokio::signal::unix::Signal>) {
-    match signal {
-        Some(signal) => drop(signal.recv().await),
-        None => std::future::pending().await,
-    }
-}
-
-/// Whether whoever started the process told it to ignore a closed terminal.
-fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// The report as the one object of `--json`.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::ModelsCommand;
-use crate::commands::ask::cancel_on_signal;
+use crate::signals::cancel_on_signal;
 use crate::exit::{Exit, Failure};
 use crate::local_model::{pull, store};
 use crate::output;

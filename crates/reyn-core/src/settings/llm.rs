@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::flexible::optional_bool;
+use crate::conversation::{Usage, UsageSource};
 use crate::text::nearest;
 use crate::tool_use::ToolFormat;
 
@@ -90,9 +91,42 @@ pub struct ModelOptions {
     /// Whether replies are streamed; they are unless this is `false`.
     #[serde(default, deserialize_with = "optional_bool", skip_serializing_if = "Option::is_none")]
     pub stream: Option<bool>,
+    /// What the model's tokens cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// Further fields of the request's body, sent as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_body: Option<Map<String, Value>>,
+}
+
+/// What tokens cost, in US dollars per million.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Tokens read.
+    pub input: f64,
+    /// Tokens written.
+    pub output: f64,
+    /// Tokens read that the server had cached; as `input` when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
+}
+
+impl Price {
+    /// What a use of tokens cost, in US dollars; `None` where nobody counted them.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a count of tokens is far below 2^52")]
+    pub fn of(&self, usage: Usage) -> Option<f64> {
+        if usage.source == UsageSource::Unknown {
+            return None;
+        }
+        let cached = usage.cached_tokens.min(usage.prompt_tokens);
+        let fresh = usage.prompt_tokens - cached;
+        let dollars = fresh as f64 * self.input
+            + cached as f64 * self.cached_input.unwrap_or(self.input)
+            + usage.completion_tokens as f64 * self.output;
+        Some(dollars / 1e6)
+    }
 }
 
 /// A class with everything it extends.
@@ -210,6 +244,7 @@ fn fill(options: &mut ModelOptions, base: &ModelOptions) {
         temperature,
         top_p,
         stream,
+        price,
         extra_body,
     } = base;
     options.api_base = options.api_base.take().or_else(|| api_base.clone());
@@ -220,6 +255,7 @@ fn fill(options: &mut ModelOptions, base: &ModelOptions) {
     options.temperature = options.temperature.or(*temperature);
     options.top_p = options.top_p.or(*top_p);
     options.stream = options.stream.or(*stream);
+    options.price = options.price.or(*price);
     let mut merged = extra_body.clone().unwrap_or_default();
     merged.extend(options.extra_body.take().unwrap_or_default());
     options.extra_body = (!merged.is_empty()).then_some(merged);
@@ -268,6 +304,20 @@ mod tests {
             panic!("known")
         };
         assert_eq!(suggestions, ["standard"]);
+    }
+
+    #[test]
+    fn a_price_counts_cached_tokens_apart_and_says_nothing_about_what_nobody_counted() {
+        let price = Price { input: 3.0, output: 15.0, cached_input: Some(0.5) };
+        let usage = Usage {
+            prompt_tokens: 1_000_000,
+            completion_tokens: 100_000,
+            cached_tokens: 400_000,
+            source: UsageSource::Provider,
+        };
+        assert_eq!(price.of(usage), Some(1.8 + 0.2 + 1.5));
+        assert_eq!(Price { cached_input: None, ..price }.of(usage), Some(3.0 + 1.5));
+        assert_eq!(price.of(Usage { source: UsageSource::Unknown, ..usage }), None);
     }
 
     #[test]

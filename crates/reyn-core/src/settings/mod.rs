@@ -7,7 +7,7 @@ mod permissions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use llm::{LlmSettings, ModelClass, ModelClassError, ModelOptions, ModelSpec};
+pub use llm::{LlmSettings, ModelClass, ModelClassError, ModelOptions, ModelSpec, Price};
 pub use permissions::{
     Decision, FilePermissions, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace,
 };

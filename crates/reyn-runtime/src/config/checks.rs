@@ -27,7 +27,7 @@ const NO_ENDLESS_TURN: &str = "a turn without a bound is not offered; choose a l
 const ANY: f64 = u32::MAX as f64;
 
 /// `*` stands for any key.
-const RANGES: [Range; 12] = [
+const RANGES: [Range; 15] = [
     range("safety.timeout.llm_connect_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_first_byte_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_idle_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
@@ -39,6 +39,9 @@ const RANGES: [Range; 12] = [
     range("llm.models.*.max_completion_tokens", 1.0, ANY, "leave it out for the model's own bound"),
     range("llm.models.*.temperature", 0.0, 2.0, "0 is the most predictable, 1 is usual"),
     range("llm.models.*.top_p", 0.0, 1.0, "1 is no restriction"),
+    range("llm.models.*.price.input", 0.0, ANY, "US dollars for a million tokens"),
+    range("llm.models.*.price.output", 0.0, ANY, "US dollars for a million tokens"),
+    range("llm.models.*.price.cached_input", 0.0, ANY, "US dollars for a million tokens"),
     range("audit_events.cleanup_period_days", 0.0, 36_500.0, "0 keeps every file"),
 ];
 

@@ -1,0 +1,131 @@
+//! What a key does: it goes to the page, the question or the input, whichever is open.
+
+use reyn_terminal::{Edited, Input};
+use rustix::process::{Signal, getpid, kill_process};
+
+use super::{Front, Kind};
+use crate::chat::wire::Wish;
+
+impl Front {
+    pub(super) fn take_key(&mut self, input: &Input) {
+        if self.page.is_some() {
+            self.take_page_key(input);
+            return;
+        }
+        if self.take_answer_key(input) {
+            return;
+        }
+        let is_leaving = self.hint.take().is_some_and(|hint| hint.leaves);
+        match self.editor.on_input(input) {
+            Edited::Nothing | Edited::Changed => {}
+            Edited::Submit(text) => self.submit(text),
+            Edited::Interrupt => self.interrupt(is_leaving, true),
+            Edited::Escape => self.interrupt(is_leaving, false),
+            Edited::EndOfInput => {
+                self.wish(Wish::Leave);
+                self.show_cancelling();
+            }
+            Edited::ClearScreen => {
+                let live = self.live();
+                let _ = self.screen.clear(&live);
+                self.last = Kind::Nothing;
+            }
+            Edited::Expand => self.expand(),
+            Edited::Suspend => self.suspend(),
+        }
+    }
+
+    fn submit(&mut self, text: String) {
+        if self.is_reason() {
+            self.refuse_because(text);
+            return;
+        }
+        let is_command = is_command(&text);
+        if is_command && matches!(text.trim(), "/quit" | "/exit") {
+            self.wish(Wish::Leave);
+            self.show_cancelling();
+            return;
+        }
+        let wish = if is_command { Wish::Command(text.clone()) } else { Wish::Say(text.clone()) };
+        if !self.wish(wish) {
+            self.editor.set_text(&text);
+        } else if self.busy.is_some() {
+            self.queued.push(text);
+        } else if is_command {
+            self.print_said(&text);
+        }
+    }
+
+    /// Once stops what runs, or clears the input; twice leaves.
+    fn interrupt(&mut self, is_leaving: bool, clears: bool) {
+        if self.is_reason() {
+            self.withdraw_reason();
+        } else if let Some(busy) = &self.busy {
+            if busy.is_cancelling {
+                self.wish(Wish::Leave);
+            } else {
+                self.wish(Wish::Cancel);
+                self.show_cancelling();
+            }
+        } else if !self.editor.is_empty() {
+            if clears {
+                self.editor.set_text("");
+            }
+        } else if is_leaving {
+            self.wish(Wish::Leave);
+        } else {
+            self.hint("again leaves; ctrl-D leaves at once", true);
+        }
+    }
+
+    fn show_cancelling(&mut self) {
+        if let Some(busy) = &mut self.busy {
+            busy.is_cancelling = true;
+        }
+    }
+
+    /// Gives the terminal back to the shell until the shell wakes the process.
+    fn suspend(&mut self) {
+        self.reader.pause();
+        let _ = self.screen.leave();
+        drop(self.raw_mode.take());
+        let _ = kill_process(getpid(), Signal::TSTP);
+        self.raw_mode = reyn_terminal::RawMode::enter().ok();
+        self.reader.resume();
+        if let Ok((columns, rows)) = reyn_terminal::size() {
+            self.resized = Some((columns, rows, std::time::Instant::now()));
+        }
+    }
+}
+
+/// Whether a text is a command: a slash and a word. A path such as `/etc/hosts is …` is none.
+pub(crate) fn is_command(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix('/') else { return false };
+    let word = rest.split_whitespace().next().unwrap_or_default();
+    !rest.starts_with(char::is_whitespace)
+        && !rest.contains('\n')
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '?'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_a_slash_and_a_word() {
+        let table = [
+            ("/help", true),
+            ("/", true),
+            ("/model strong", true),
+            ("/nonsense", true),
+            ("/etc/hosts is what?", false),
+            ("/ tmp", false),
+            ("/help\nand more", false),
+            ("hello /help", false),
+            ("/日本", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(is_command(text), expected, "{text:?}");
+        }
+    }
+}

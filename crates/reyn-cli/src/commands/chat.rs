@@ -1,0 +1,194 @@
+//! `reyn chat`: a conversation at a terminal.
+
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
+
+use reyn_core::conversation::Entry;
+use reyn_runtime::InputHistory;
+use reyn_terminal::{Editor, History, InputReader, Line, Look, RawMode, Screen, Style};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::args::ChatArgs;
+use crate::chat::desk::{self, Desk, PersonKind};
+use crate::chat::front::{Front, FrontParts};
+use crate::chat::names::Names;
+use crate::chat::plain;
+use crate::chat::slash;
+use crate::chat::ui::Ui;
+use crate::chat::wire::{NEWS_MAX, News, WISHES_MAX, Wish};
+use crate::exit::{Exit, Failure};
+use crate::model_choice;
+use crate::opening;
+use crate::output;
+use crate::person;
+use crate::signals::cancel_on_signal;
+use crate::wiring::Project;
+
+/// How long the screen may take to close.
+const CLOSE_MS_MAX: u64 = 1_000;
+
+/// Talks until the person leaves.
+pub(crate) fn run(args: ChatArgs) -> Result<Exit, Failure> {
+    opening::check(&args.run)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed("io", format!("cannot start: {error}")))?;
+    let leave = CancellationToken::new();
+    let result = runtime.block_on(async {
+        let signals = tokio::spawn(cancel_on_signal(leave.clone()));
+        let result = talk(args, &leave).await;
+        signals.abort();
+        result
+    });
+    // A thread may still wait for a line or a file system; the process does not.
+    runtime.shutdown_background();
+    result
+}
+
+async fn talk(args: ChatArgs, leave: &CancellationToken) -> Result<Exit, Failure> {
+    let project = Project::load()?;
+    project.tell_notices();
+    let run = args.run;
+    let authority = opening::authority(&project, &run)?;
+    let has_screen = can_draw();
+    let choice = tokio::select! {
+        biased;
+        () = leave.cancelled() => return Err(Failure::interrupted("interrupted")),
+        choice = model_choice::choose(&project, run.model.as_deref(), person::is_there()) => choice?,
+    };
+    let (news, heard) = sync_channel(NEWS_MAX);
+    let ui = if has_screen { Ui::Screen(news.clone()) } else { Ui::Plain };
+    let kind = match (has_screen, person::is_there()) {
+        (true, _) => PersonKind::Screen,
+        (false, true) => PersonKind::Terminal,
+        (false, false) => PersonKind::Nobody,
+    };
+    let id = opening::id(&run)?;
+    let (session, damage) =
+        desk::open(&project, &run, &choice, authority.clone(), kind.person(&ui), id)?;
+    let status = desk::fresh_status(&choice, &session);
+    let names = Names::default();
+    let mut desk =
+        Desk { project, run, authority, choice, session, status, names, ui, person: kind };
+    slash::set_names(&desk);
+    let greeting = greeting(&desk, damage);
+    if !has_screen {
+        greeting.iter().for_each(|line| output::remark(&line.text()));
+        return plain::serve(&mut desk, leave).await;
+    }
+    let (wishes, mut wished) = mpsc::channel(WISHES_MAX);
+    let screen_thread = start_screen(&desk, news.clone(), heard, wishes)?;
+    desk.ui.print(greeting);
+    desk.ui.print(slash::past(desk.session.log()));
+    let result = desk.serve(&mut wished, leave).await;
+    if let Ok(Exit::Done | Exit::Interrupted) = &result {
+        desk.ui.print(farewell(&desk));
+    }
+    desk.ui.tell(News::Leave);
+    close(&screen_thread);
+    result
+}
+
+/// Whether a screen can be drawn: every stream is a terminal, and one that can move its cursor.
+pub(crate) fn can_draw() -> bool {
+    let is_able = std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"));
+    is_able
+        && std::io::stdin().is_terminal()
+        && std::io::stdout().is_terminal()
+        && std::io::stderr().is_terminal()
+}
+
+fn start_screen(
+    desk: &Desk,
+    news: std::sync::mpsc::SyncSender<News>,
+    heard: std::sync::mpsc::Receiver<News>,
+    wishes: mpsc::Sender<Wish>,
+) -> Result<std::thread::JoinHandle<()>, Failure> {
+    let fail = |error: std::io::Error| Failure::failed("io", format!("cannot use the terminal: {error}"));
+    let (columns, rows) = reyn_terminal::size().map_err(fail)?;
+    let out = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(fail)?);
+    let look = if output::has_colours() { Look::Coloured } else { Look::Plain };
+    restore_on_panic();
+    let raw_mode = RawMode::enter().map_err(fail)?;
+    let reader = InputReader::start(move |input| news.send(News::Input(input)).is_ok()).map_err(fail)?;
+    let editor = Editor::new(Box::new(Typed::load(desk)), Box::new(desk.names.clone()));
+    let front = Front::new(FrontParts {
+        screen: Screen::new(out, look, columns.into(), rows.into()),
+        editor,
+        reader,
+        raw_mode,
+        wishes,
+        status: desk.status.clone(),
+    });
+    std::thread::Builder::new().name("screen".to_owned()).spawn(move || front.run(&heard)).map_err(fail)
+}
+
+/// A message of a panic is readable only where the terminal is itself again.
+fn restore_on_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        RawMode::restore();
+        before(info);
+    }));
+}
+
+/// Waits until the screen is closed, but not for a terminal that takes nothing.
+fn close(screen: &std::thread::JoinHandle<()>) {
+    let deadline = Instant::now() + Duration::from_millis(CLOSE_MS_MAX);
+    while !screen.is_finished() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    RawMode::restore();
+}
+
+fn greeting(desk: &Desk, damage: Option<String>) -> Vec<Line> {
+    let mut first = Line::styled("reyn", Style::BOLD);
+    first.push(
+        &format!(" {} · {} ({})", env!("CARGO_PKG_VERSION"), desk.choice.model.name(), desk.choice.why),
+        Style::DIM,
+    );
+    let mut lines = vec![first];
+    lines.extend(desk.choice.note.iter().map(|note| Line::styled(note, Style::DIM)));
+    lines.push(Line::styled("/help lists the commands; esc stops the model; ctrl-D leaves", Style::DIM));
+    lines.extend(damage.map(|words| Line::styled(&words, Style::of(reyn_terminal::Colour::Yellow))));
+    lines
+}
+
+fn farewell(desk: &Desk) -> Vec<Line> {
+    let has_said = desk.session.log().iter().any(|entry| matches!(entry, Entry::User { .. }));
+    if !has_said {
+        return vec![];
+    }
+    let words = format!("`reyn chat --session {}` goes on", desk.session.id());
+    vec![Line::styled(&words, Style::DIM)]
+}
+
+/// What was typed before in this project.
+struct Typed {
+    entries: Vec<String>,
+    file: InputHistory,
+}
+
+impl Typed {
+    /// A history that cannot be read is an empty one: nothing depends on it.
+    fn load(desk: &Desk) -> Self {
+        let file = InputHistory::new(&desk.project.state());
+        Self { entries: file.load().unwrap_or_default(), file }
+    }
+}
+
+impl History for Typed {
+    fn entries(&self) -> &[String] {
+        &self.entries
+    }
+
+    fn add(&mut self, text: &str) {
+        self.entries.push(text.to_owned());
+        // The next session lacks the entry; this one goes on.
+        let _ = self.file.add(text);
+    }
+}
