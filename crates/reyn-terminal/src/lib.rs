@@ -3,10 +3,16 @@
 //! A text becomes [`Line`]s of styled spans; only the [`Line`] turns them into what a terminal is sent.
 //! Invariant: no control character of a text reaches the terminal, whoever wrote the text.
 
+mod editor;
+mod input;
 mod line;
+mod raw_mode;
 mod screen;
 mod wrap;
 
+pub use editor::{Complete, Completion, Edited, Editor, History, Layout, MemoryHistory, TEXT_BYTES_MAX};
+pub use input::{Input, InputReader, Key, KeyCode};
 pub use line::{Colour, Line, Look, Span, Style, cell_width, visible};
-pub use screen::{Live, Screen};
+pub use raw_mode::RawMode;
+pub use screen::{Live, Screen, size};
 pub use wrap::wrap;

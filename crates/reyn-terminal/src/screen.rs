@@ -7,6 +7,9 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+
 use crate::line::{Line, Look};
 use crate::wrap::wrap;
 
@@ -14,6 +17,16 @@ use crate::wrap::wrap;
 const RECENT_ROWS_MAX: usize = 1_000;
 /// Begins and ends a frame: a terminal that knows it shows the frame at once.
 const FRAME: (&str, &str) = ("\x1b[?2026h\x1b[?25l", "\x1b[?2026l");
+
+/// The size of the terminal of this process: columns and rows.
+///
+/// # Errors
+/// When there is none.
+pub fn size() -> io::Result<(u16, u16)> {
+    let (columns, rows) = crossterm::terminal::size()?;
+    // A terminal that does not know its size says 0.
+    Ok(if columns == 0 || rows == 0 { (80, 24) } else { (columns, rows) })
+}
 
 /// The region below the printed lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -151,12 +164,12 @@ impl<W: Write> Screen<W> {
         self.write("\x1b[?1049l")
     }
 
-    /// Sends something that shows nothing, such as text for the clipboard. The caller vouches for it.
+    /// Asks the terminal to put a text into the clipboard (OSC 52). Whether it does is up to the terminal.
     ///
     /// # Errors
     /// When the terminal takes nothing.
-    pub fn send_control(&mut self, sequence: &str) -> io::Result<()> {
-        self.write(sequence)
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        self.write(&format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text)))
     }
 
     fn remember(&mut self, printed: Vec<Line>) {
@@ -400,6 +413,13 @@ mod tests {
         stage.screen.leave_page().unwrap();
         stage.show();
         assert_eq!((stage.text().as_str(), stage.cursor()), ("hello\n> ", (1, 2)));
+    }
+
+    #[test]
+    fn text_for_the_clipboard_is_sent_so_that_nothing_in_it_is_a_command() {
+        let mut stage = Stage::new(20, 4);
+        stage.screen.copy("\x1b[2J日本").unwrap();
+        assert_eq!(stage.screen.out, b"\x1b]52;c;G1sySuaXpeacrA==\x07");
     }
 
     proptest! {
