@@ -11,7 +11,7 @@ pub mod log;
 mod session;
 mod turn;
 
-pub use approvals::{ACTOR, ApprovalError, ApprovalStore};
+pub use approvals::{ACTOR, ApprovalError, ApprovalStore, KeptAnswer};
 pub use audit::{AuditError, AuditLog};
 pub use session::{Clock, DEFAULT_AGENT, Listener, Session, SessionError, SessionEvent, SessionOptions};
 pub use turn::{CallReport, TurnReport, ending_name, is_refusal, report};
