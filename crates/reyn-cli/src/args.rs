@@ -4,6 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::completions::{CompletionsArgs, INSTALL};
+use crate::commands::config::edit::EditArgs;
+use crate::commands::doctor::DoctorArgs;
+use crate::commands::man::ManArgs;
+use crate::commands::permissions::PermissionsCommand;
+
 /// A self-hosted agent runtime: a language model decides, the runtime enforces.
 #[derive(Debug, Parser)]
 #[command(name = "reyn", version, max_term_width = 100, after_help = AFTER_HELP)]
@@ -42,19 +48,42 @@ Examples:
 In the chat: /help lists the commands, alt-enter begins a new line, esc stops the model, ctrl-D leaves.")]
     Chat(ChatArgs),
     /// Write a commented configuration into this folder; changes nothing that is there.
+    #[command(after_help = "Example: reyn init")]
     Init(JsonArgs),
     /// Show what the model is offered.
     #[command(subcommand, after_help = "Example: reyn tools show read_file --json")]
     Tools(ToolsCommand),
     /// Print the audit trail.
-    #[command(after_help = "Example: reyn events --kind tool_called --kind permission_denied --since 2h")]
+    #[command(after_help = "\
+Examples:
+  reyn events --kind tool_called --kind permission_denied --since 2h
+  reyn events --follow --session 20260102-030405-a1b2
+  reyn events --verify")]
     Events(EventsArgs),
-    /// Check and show the configuration.
+    /// List and take back what was answered with "always".
+    #[command(subcommand, after_help = "Example: reyn permissions list")]
+    Permissions(PermissionsCommand),
+    /// Check, show and edit the configuration.
     #[command(subcommand, after_help = "Example: reyn config show --origin")]
     Config(ConfigCommand),
     /// Fetch and check local model files.
     #[command(subcommand, after_help = "Example: reyn models pull qwen2.5-coder-1.5b")]
     Models(ModelsCommand),
+    /// Look for what is wrong with this machine, this project and its model.
+    #[command(after_help = "\
+Examples:
+  reyn doctor
+  reyn doctor --json")]
+    Doctor(DoctorArgs),
+    /// Print what a shell needs to complete commands and flags.
+    #[command(after_help = INSTALL)]
+    Completions(CompletionsArgs),
+    /// Print a manual page, or write them all.
+    #[command(after_help = "\
+Examples:
+  reyn man ask | man -l -
+  reyn man --out ~/.local/share/man/man1")]
+    Man(ManArgs),
 }
 
 /// `reyn ask`.
@@ -117,8 +146,10 @@ pub(crate) struct JsonArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
     /// Every tool that the configuration leaves visible.
+    #[command(after_help = "Example: reyn tools list")]
     List(JsonArgs),
     /// One tool, with its parameters.
+    #[command(after_help = "Example: reyn tools show read_file")]
     Show {
         /// Its name.
         name: String,
@@ -148,7 +179,13 @@ pub(crate) struct EventsArgs {
     /// Not after; as `--since`, a date with its whole day.
     #[arg(long, value_name = "WHEN")]
     pub until: Option<String>,
-    /// Print the events as they are stored, one JSON object a line.
+    /// Show the last of them, or those since `--since`, and go on as events are written; ctrl-C ends it.
+    #[arg(long, conflicts_with = "until")]
+    pub follow: bool,
+    /// Check that every line is an event, and that none is missing or out of order.
+    #[arg(long, conflicts_with_all = ["follow", "kind", "skip", "session", "since", "until"])]
+    pub verify: bool,
+    /// Print the events as they are stored, one JSON object a line; with `--verify`, one object.
     #[arg(long)]
     pub json: bool,
 }
@@ -157,8 +194,10 @@ pub(crate) struct EventsArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Report every problem of every configuration file and profile.
+    #[command(after_help = "Example: reyn config check --json")]
     Check(JsonArgs),
     /// Print the configuration in effect.
+    #[command(after_help = "Example: reyn config show --origin")]
     Show {
         /// Say where each value comes from.
         #[arg(long)]
@@ -168,15 +207,31 @@ pub(crate) enum ConfigCommand {
         json: bool,
     },
     /// Print the JSON Schema of a configuration file.
+    #[command(after_help = "Example: reyn config schema > reyn.schema.json")]
     Schema,
+    /// List the files that make up the configuration.
+    #[command(after_help = "Example: reyn config path")]
+    Path(JsonArgs),
+    /// Open a configuration file in your editor, and check what you wrote.
+    #[command(after_help = "\
+Examples:
+  reyn config edit            reyn.yaml, the project's
+  reyn config edit --user     ~/.reyn/config.yaml, yours in every project
+  EDITOR='code --wait' reyn config edit --local")]
+    Edit(EditArgs),
 }
 
 /// `reyn models`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
     /// The known models, and which are here.
+    #[command(after_help = "Example: reyn models list")]
     List(JsonArgs),
     /// Fetch a model; goes on where an earlier attempt stopped.
+    #[command(after_help = "\
+Examples:
+  reyn models pull qwen2.5-coder-1.5b
+  reyn models pull qwen2.5-coder-1.5b --from ~/Downloads/model.gguf")]
     Pull {
         /// Its name, as `reyn models list` shows it.
         name: String,
@@ -188,6 +243,7 @@ pub(crate) enum ModelsCommand {
         json: bool,
     },
     /// Check a model file against its hash.
+    #[command(after_help = "Example: reyn models verify qwen2.5-coder-1.5b")]
     Verify {
         /// Its name.
         name: String,
@@ -196,6 +252,7 @@ pub(crate) enum ModelsCommand {
         json: bool,
     },
     /// Remove a model file.
+    #[command(after_help = "Example: reyn models rm qwen2.5-coder-1.5b")]
     Rm {
         /// Its name.
         name: String,

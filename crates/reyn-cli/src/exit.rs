@@ -83,6 +83,12 @@ impl Failure {
         Self { exit: Exit::Usage, kind, message: message.into(), details: Value::Null }
     }
 
+    /// Nobody is there to say yes.
+    pub(crate) fn wants_person(message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { exit: Exit::WantsPerson, kind: "wants_person", message, details: Value::Null }
+    }
+
     /// Adds details for programs.
     pub(crate) fn with(mut self, details: Value) -> Self {
         self.details = details;

@@ -58,7 +58,7 @@ pub(crate) async fn open(
 }
 
 /// The best model that is here and fits, else the best that fits.
-fn best(store: &ModelStore, free: Option<u64>) -> &ModelFile {
+pub(crate) fn best(store: &ModelStore, free: Option<u64>) -> &ModelFile {
     let fitting = store.catalogue().fitting(free);
     let is_here =
         |model: &ModelFile| store.status(&model.id).is_ok_and(|stored| stored.state == FileState::Present);

@@ -4,8 +4,10 @@ mod activity;
 mod approval;
 mod args;
 mod commands;
+mod confirm;
 mod exit;
 mod local_model;
+mod management;
 mod model_choice;
 mod opening;
 mod output;
@@ -49,6 +51,10 @@ fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Events(args) => commands::events::run(args, Timestamp::now()),
         Command::Config(command) => commands::config::run(command),
         Command::Models(command) => commands::models::run(command),
+        Command::Permissions(command) => commands::permissions::run(command),
+        Command::Doctor(args) => commands::doctor::run(args),
+        Command::Completions(args) => Ok(commands::completions::run(args)),
+        Command::Man(args) => commands::man::run(args),
     }
 }
 
@@ -88,10 +94,15 @@ const fn form(command: &Command) -> Form {
         Command::Ask(args) if args.stream_json => return Form::Stream,
         Command::Ask(args) => args.json,
         Command::Init(args) => args.json,
-        Command::Tools(ToolsCommand::List(args)) | Command::Config(ConfigCommand::Check(args)) => args.json,
+        Command::Tools(ToolsCommand::List(args))
+        | Command::Config(ConfigCommand::Check(args) | ConfigCommand::Path(args)) => args.json,
         Command::Tools(ToolsCommand::Show { json, .. })
         | Command::Config(ConfigCommand::Show { json, .. }) => *json,
-        Command::Config(ConfigCommand::Schema) => false,
+        Command::Config(ConfigCommand::Schema | ConfigCommand::Edit(_))
+        | Command::Completions(_)
+        | Command::Man(_) => false,
+        Command::Permissions(command) => command.is_json(),
+        Command::Doctor(args) => args.json,
         Command::Events(args) => args.json,
         Command::Models(ModelsCommand::List(args)) => args.json,
         Command::Models(

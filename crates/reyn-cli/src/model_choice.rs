@@ -1,6 +1,7 @@
 //! Which model answers, and why: a configured class, a provider whose key is in the environment, a server on
 //! this machine, or the local model — in this order.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec, Price};
@@ -32,8 +33,36 @@ pub(crate) struct Choice {
 /// Class names that a provider's suggestions cover without configuration.
 const STANDARD_CLASSES: [&str; 3] = ["light", "standard", "strong"];
 
+/// Who would answer, before anything is opened or fetched.
+pub(crate) enum Plan {
+    /// A server.
+    Server {
+        /// Where it is and how it is asked.
+        endpoint: Box<Endpoint>,
+        /// The variable that holds its key.
+        key_name: Option<String>,
+        /// Why it.
+        why: String,
+    },
+    /// The model that runs in this process.
+    Local {
+        /// The one that is named, if one is.
+        named: Option<String>,
+        /// Why it.
+        why: String,
+    },
+}
+
 /// Chooses. `asked` is `--model`.
 pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool) -> Result<Choice, Failure> {
+    match plan(project, asked).await? {
+        Plan::Server { endpoint, why, .. } => Ok(open_server(project, *endpoint, why)),
+        Plan::Local { named, why } => local_model::open(project, named.as_deref(), why, may_ask).await,
+    }
+}
+
+/// Says who would answer, and why. Opens nothing, but asks whether servers are there on this machine.
+pub(crate) async fn plan(project: &Project, asked: Option<&str>) -> Result<Plan, Failure> {
     let llm = &project.config.settings.llm;
     let is_suggested = |name: &str| STANDARD_CLASSES.contains(&name) && !llm.models.contains_key(name);
     let configured = asked.or_else(|| llm.default_class());
@@ -44,14 +73,17 @@ pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool
             (None, Some(origin)) => format!("`llm.model` in {origin}"),
             (None, None) => format!("class `{name}` of `llm.models`"),
         };
-        return configured_model(project, spec, why, may_ask).await;
+        if spec.provider == local_model::PROVIDER && spec.options.api_base.is_none() {
+            return Ok(Plan::Local { named: Some(spec.model), why });
+        }
+        return at_server(project, &providers(project.config.home.as_deref())?, spec, why);
     }
     if let (None, Some(class)) = (configured, llm.models.keys().next()) {
         let message = format!("`llm.models` has classes, but none answers; set `llm.model: {class}`");
         return Err(Failure::usage("unknown_model", message));
     }
     let class = configured.unwrap_or("standard");
-    let providers = providers(project)?;
+    let providers = providers(project.config.home.as_deref())?;
     let read =
         |name: &str| project.config.variable(name).filter(|key| !key.trim().is_empty()).map(str::to_owned);
     if let Some((provider, key_name)) = providers.first_with_key(&read)
@@ -67,7 +99,7 @@ pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool
             },
         };
         let why = format!("`{key_name}` is set and nothing is configured");
-        return server_model(project, &providers, spec, why);
+        return at_server(project, &providers, spec, why);
     }
     if let Some(api_base) = &llm.api_base {
         let message = format!(
@@ -79,51 +111,42 @@ pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool
         let options = ModelOptions { api_base: Some(server.api_base.clone()), ..ModelOptions::default() };
         let spec = ModelSpec { provider: server.provider, model: server.model, options };
         let why = format!("a server answers at {} and nothing is configured", server.api_base);
-        return server_model(project, &providers, spec, why);
+        return at_server(project, &providers, spec, why);
     }
-    let why = "no key, no server, nothing configured".to_owned();
-    local_model::open(project, None, why, may_ask).await
-}
-
-async fn configured_model(
-    project: &Project,
-    spec: ModelSpec,
-    why: String,
-    may_ask: bool,
-) -> Result<Choice, Failure> {
-    if spec.provider == local_model::PROVIDER && spec.options.api_base.is_none() {
-        return local_model::open(project, Some(&spec.model), why, may_ask).await;
-    }
-    server_model(project, &providers(project)?, spec, why)
+    Ok(Plan::Local { named: None, why: "no key, no server, nothing configured".to_owned() })
 }
 
 /// The bundled providers, or the operator's own list in `~/.reyn/providers.toml`.
-fn providers(project: &Project) -> Result<Providers, Failure> {
-    let own = project.config.home.as_ref().map(|home| home.join(".reyn/providers.toml"));
+pub(crate) fn providers(home: Option<&Path>) -> Result<Providers, Failure> {
+    let own = home.map(|home| home.join(".reyn/providers.toml"));
     match own.map(|path| (std::fs::read_to_string(&path), path)) {
-        Some((Ok(text), path)) => Providers::parse(&text)
-            .map_err(|error| Failure::usage("config", format!("`{}`: {error}", path.display()))),
-        Some((Err(error), path)) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::usage("config", format!("cannot read `{}`: {error}", path.display())))
-        }
+        Some((Ok(text), path)) => Providers::parse(&text).map_err(|error| {
+            Failure::usage(
+                "config",
+                format!("`{}`: {error}; mend it, or remove it for the built-in list", path.display()),
+            )
+        }),
+        Some((Err(error), path)) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::usage(
+            "config",
+            format!("cannot read `{}`: {error}; look at its owner and mode", path.display()),
+        )),
         Some((Err(_), _)) | None => Ok(Providers::bundled()),
     }
 }
 
-fn server_model(
+fn at_server(
     project: &Project,
     providers: &Providers,
     spec: ModelSpec,
     why: String,
-) -> Result<Choice, Failure> {
+) -> Result<Plan, Failure> {
     let provider = providers.provider(&spec.provider);
     let api_base = match (&spec.options.api_base, provider) {
         (Some(api_base), _) => api_base.clone(),
         (None, Some(provider)) => provider.api_base.clone(),
         (None, None) => return Err(unknown_provider(&spec, providers)),
     };
-    let key = key(project, &spec, provider)?;
-    let (context_tokens, price) = (spec.options.max_input_tokens, spec.options.price);
+    let (key_name, key) = key(project, &spec, provider)?.unzip();
     let endpoint = Endpoint {
         provider: spec.provider,
         model: spec.model,
@@ -133,23 +156,35 @@ fn server_model(
         options: spec.options,
         timeouts: LlmTimeouts::from(&project.config.settings.safety.timeout),
     };
+    Ok(Plan::Server { endpoint: Box::new(endpoint), key_name, why })
+}
+
+fn open_server(project: &Project, endpoint: Endpoint, why: String) -> Choice {
+    let (context_tokens, price) = (endpoint.options.max_input_tokens, endpoint.options.price);
     let model = Retrying::new(OpenAiChat::new(endpoint));
     let record = project.config.variable("REYN_RECORD").filter(|value| !matches!(*value, "" | "0"));
     let model: Arc<dyn ChatModel> = match record {
         Some(_) => Arc::new(Recording::new(model, project.state().join("replay.jsonl"))),
         None => Arc::new(model),
     };
-    Ok(Choice { model, why, note: None, context_tokens, price })
+    Choice { model, why, note: None, context_tokens, price }
 }
 
-/// The key of a model's server. A provider that needs one and has none is an error before anything is sent.
-fn key(project: &Project, spec: &ModelSpec, provider: Option<&Provider>) -> Result<Option<ApiKey>, Failure> {
+/// The key of a model's server, after the name of its variable. A provider that needs one and has none is an
+/// error before anything is sent.
+fn key(
+    project: &Project,
+    spec: &ModelSpec,
+    provider: Option<&Provider>,
+) -> Result<Option<(String, ApiKey)>, Failure> {
     let names: Vec<&str> = match (&spec.options.api_key_env, provider) {
         (Some(name), _) => vec![name.as_str()],
         (None, Some(provider)) => provider.key_env.iter().map(String::as_str).collect(),
         (None, None) => vec![],
     };
-    let found = names.iter().find_map(|name| ApiKey::new(project.config.variable(name)?));
+    let found = names
+        .iter()
+        .find_map(|name| Some(((*name).to_owned(), ApiKey::new(project.config.variable(name)?)?)));
     let needs_key =
         spec.options.api_key_env.is_some() || (spec.options.api_base.is_none() && !names.is_empty());
     if found.is_none() && needs_key {

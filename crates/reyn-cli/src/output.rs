@@ -11,16 +11,27 @@ use reyn_core::text::is_invisible;
 use serde_json::Value;
 
 static IS_LOST: AtomicBool = AtomicBool::new(false);
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Prints a result. A reader that went away is no error of ours; any other is said once and remembered.
 pub(crate) fn result(text: &str) {
     let mut out = std::io::stdout().lock();
-    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
-        && error.kind() != ErrorKind::BrokenPipe
-        && !IS_LOST.swap(true, Ordering::Relaxed)
-    {
+    let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else { return };
+    if error.kind() == ErrorKind::BrokenPipe {
+        IS_CLOSED.store(true, Ordering::Relaxed);
+    } else if !IS_LOST.swap(true, Ordering::Relaxed) {
         note(&format!("reyn: cannot write the result: {error}"));
     }
+}
+
+/// Whether nobody reads results any more: found out without writing one, and at once.
+pub(crate) fn is_closed() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let out = std::io::stdout();
+    let mut asked = [PollFd::new(&out, PollFlags::empty())];
+    let is_gone = poll(&mut asked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok()
+        && asked[0].revents().intersects(PollFlags::ERR | PollFlags::HUP);
+    is_gone || IS_CLOSED.load(Ordering::Relaxed)
 }
 
 /// Whether a result could not be written.
@@ -57,8 +68,17 @@ pub(crate) fn note_part(text: &str) {
 
 /// Whether colours may be used on standard error.
 pub(crate) fn has_colours() -> bool {
+    wants_colours() && std::io::stderr().is_terminal()
+}
+
+/// Whether colours may be used in results.
+pub(crate) fn result_has_colours() -> bool {
+    wants_colours() && std::io::stdout().is_terminal()
+}
+
+fn wants_colours() -> bool {
     let is_wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    is_wanted && std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    is_wanted && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// `text` in grey where colours may be used.

@@ -47,12 +47,16 @@ pub(crate) fn inputs() -> Result<ConfigInputs, Failure> {
     })
 }
 
-/// The project's folder, whatever is wrong with the configuration.
-pub(crate) fn project_root() -> Result<PathBuf, Failure> {
+/// Where the project is, whatever is wrong with the configuration.
+pub(crate) fn place() -> Result<reyn_runtime::config::Project, Failure> {
     let inputs = inputs()?;
     reyn_runtime::config::Project::find(&inputs.working_dir, inputs.home.as_deref())
-        .map(|project| project.root)
         .map_err(|problem| Failure::usage("config", render_problems(&[problem]).trim_end().to_owned()))
+}
+
+/// Whether a variable of the environment is configuration.
+pub(crate) fn is_configuration(name: &str) -> bool {
+    name.starts_with("REYN_") && !OTHER_VARIABLES.contains(&name)
 }
 
 /// The person's home folder.

@@ -3,6 +3,7 @@
 //! Invariant: an event holds no result of a call and nothing that looks like a secret; arguments are cut
 //! to [`AUDIT_VALUE_CHARS_MAX`] characters a value before they become an event.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,7 +12,7 @@ use crate::text::excerpt;
 use crate::tool::Args;
 
 /// One thing that happened. Serialised as `{"type": …, "data": {…}}`; the log adds `timestamp`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 pub enum AuditEvent {
     /// A session was opened for the first time.
@@ -181,6 +182,16 @@ pub enum AuditEvent {
         /// In words.
         reason: String,
     },
+    /// A person took back an answer that was kept.
+    PermissionApprovalRevoked {
+        /// The approval's key.
+        key: String,
+    },
+    /// A person took back every answer that was kept.
+    PermissionApprovalsCleared {
+        /// How many.
+        count: u64,
+    },
     /// A limit stopped a turn's work.
     LimitDenied {
         /// The turn.
@@ -198,7 +209,7 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 21] = [
+pub const KINDS: [&str; 23] = [
     "session_started",
     "session_restored",
     "turn_started",
@@ -218,6 +229,8 @@ pub const KINDS: [&str; 21] = [
     "user_intervention_requested",
     "permission_granted",
     "permission_denied",
+    "permission_approval_revoked",
+    "permission_approvals_cleared",
     "limit_denied",
     "workspace_updated",
 ];

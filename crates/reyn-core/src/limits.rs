@@ -56,6 +56,8 @@ pub const SERVER_MESSAGE_CHARS_MAX: usize = 300;
 pub const LOCAL_SERVER_CONNECT_MS_MAX: u64 = 150;
 /// Time in which a model server on this machine lists its models, in milliseconds.
 pub const LOCAL_SERVER_ANSWER_MS_MAX: u64 = 1_000;
+/// Largest list of models that a server may answer with, in bytes.
+pub const MODEL_LIST_BYTES_MAX: usize = 4 << 20;
 /// Largest file of recorded replies that is read, in bytes.
 pub const REPLAY_FILE_BYTES_MAX: u64 = 64 << 20;
 /// Largest configuration, profile or approvals file that is read, in bytes.

@@ -5,6 +5,7 @@ mod chat;
 pub mod files;
 mod http_client;
 mod local_server;
+mod model_list;
 mod openai;
 mod providers;
 mod replay;
@@ -13,7 +14,8 @@ mod sse;
 
 pub use api_key::ApiKey;
 pub use chat::{ChatModel, ModelError, ModelErrorKind, StreamEvent};
-pub use local_server::{LocalServer, find_local_server};
+pub use local_server::{LocalServer, find_local_server, local_servers};
+pub use model_list::{ListError, ListTimes, list_models};
 pub use openai::{Endpoint, LlmTimeouts, OpenAiChat};
 pub use providers::{Provider, Providers, ProvidersError, SuggestedModels};
 pub use replay::{Recording, ReplayError, Replaying};

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use reqwest::Url;
-use reyn_core::limits::{ERROR_BODY_BYTES_MAX, LOCAL_SERVER_ANSWER_MS_MAX, LOCAL_SERVER_CONNECT_MS_MAX};
-use serde_json::Value;
-use tokio::time::timeout;
+use reyn_core::limits::{LOCAL_SERVER_ANSWER_MS_MAX, LOCAL_SERVER_CONNECT_MS_MAX};
 
-use crate::http_client::{client_for, is_loopback};
+use crate::http_client::is_loopback;
+use crate::model_list::{ListTimes, list_models};
 use crate::providers::{Provider, Providers};
 
 /// A model server on this machine.
@@ -22,64 +21,53 @@ pub struct LocalServer {
     pub model: String,
 }
 
-/// The first local provider whose server answers and offers a chat model; all are asked at the same time.
+/// The first local provider whose server answers and offers a chat model, of [`local_servers`].
+pub async fn find_local_server(providers: &Providers) -> Option<LocalServer> {
+    local_servers(providers).await.into_iter().next()
+}
+
+/// The local providers whose server answers and offers a chat model, in their order; all are asked at the
+/// same time.
 ///
 /// Only addresses on this machine are asked. Takes [`LOCAL_SERVER_CONNECT_MS_MAX`] to connect and
 /// [`LOCAL_SERVER_ANSWER_MS_MAX`] in all, at most.
-pub async fn find_local_server(providers: &Providers) -> Option<LocalServer> {
+pub async fn local_servers(providers: &Providers) -> Vec<LocalServer> {
     let local = providers.all().iter().filter(|provider| provider.is_local);
-    join_all(local.map(ask)).await.into_iter().flatten().next()
+    join_all(local.map(ask)).await.into_iter().flatten().collect()
 }
 
 async fn ask(provider: &Provider) -> Option<LocalServer> {
-    let mut url = Url::parse(&provider.api_base).ok().filter(is_loopback)?;
-    url.path_segments_mut().ok()?.pop_if_empty().push("models");
-    let client = client_for(&url, Duration::from_millis(LOCAL_SERVER_CONNECT_MS_MAX)).ok()?;
-    let answer = async {
-        let mut response = client.get(url).send().await.ok()?.error_for_status().ok()?;
-        let mut body: Vec<u8> = vec![];
-        while let Some(piece) = response.chunk().await.ok()? {
-            body.extend_from_slice(&piece);
-            if body.len() > ERROR_BODY_BYTES_MAX {
-                return None;
-            }
-        }
-        serde_json::from_slice::<Value>(&body).ok()
+    Url::parse(&provider.api_base).ok().filter(is_loopback)?;
+    let times = ListTimes {
+        connect: Duration::from_millis(LOCAL_SERVER_CONNECT_MS_MAX),
+        answer: Duration::from_millis(LOCAL_SERVER_ANSWER_MS_MAX),
     };
-    let list = timeout(Duration::from_millis(LOCAL_SERVER_ANSWER_MS_MAX), answer).await.ok()??;
+    let models = list_models(&provider.api_base, None, times).await.ok()?;
     Some(LocalServer {
         provider: provider.name.clone(),
         api_base: provider.api_base.clone(),
-        model: chat_model(&list)?,
+        model: chat_model(models)?,
     })
 }
 
 /// The first listed model that is not for embeddings.
-fn chat_model(list: &Value) -> Option<String> {
-    let ids = list.get("data")?.as_array()?.iter().filter_map(|model| model.get("id")?.as_str());
-    let mut chats = ids.filter(|id| !id.is_empty() && !id.to_lowercase().contains("embed"));
-    chats.next().map(str::to_owned)
+fn chat_model(models: Vec<String>) -> Option<String> {
+    models.into_iter().find(|id| !id.to_lowercase().contains("embed"))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn the_first_model_that_is_not_for_embeddings_is_chosen() {
-        for (list, expected) in [
-            (
-                json!({"data": [{"id": "nomic-embed-text"}, {"id": "qwen3:8b"}, {"id": "b"}]}),
-                Some("qwen3:8b"),
-            ),
-            (json!({"data": [{"id": "Text-Embedding-3"}]}), None),
-            (json!({"data": [{"id": ""}, {"object": "model"}]}), None),
-            (json!({"data": null}), None),
-            (json!([]), None),
+        for (models, expected) in [
+            (vec!["nomic-embed-text", "qwen3:8b", "b"], Some("qwen3:8b")),
+            (vec!["Text-Embedding-3"], None),
+            (vec![], None),
         ] {
-            assert_eq!(chat_model(&list).as_deref(), expected, "{list}");
+            let models = models.into_iter().map(str::to_owned).collect();
+            assert_eq!(chat_model(models).as_deref(), expected);
         }
     }
 }

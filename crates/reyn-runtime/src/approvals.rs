@@ -1,6 +1,8 @@
 //! `.reyn/approvals.yaml`: what people said "always" to. Read again for every call, so that a revoke
 //! reaches a running session.
 
+mod management;
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -10,6 +12,8 @@ use std::path::{Path, PathBuf};
 use reyn_core::limits::CONFIG_FILE_BYTES_MAX;
 use reyn_core::permission::{Approval, Approvals, SCRATCH_PREFIX, Scope, Zones};
 use rustix::fs::OFlags;
+
+pub use management::KeptAnswer;
 
 /// The subsystem whose answers these are; another one's grant is no grant here.
 pub const ACTOR: &str = "chat_router";
@@ -38,7 +42,9 @@ pub enum ApprovalError {
         source: std::io::Error,
     },
     /// It is no map of keys to `true` or `false`.
-    #[error("`{path}` is not a list of `key: true` or `key: false` lines: {reason}")]
+    #[error(
+        "`{path}` is not a list of `key: true` or `key: false` lines: {reason}; mend that line, or remove the file to forget every answer"
+    )]
     Malformed {
         /// Which file.
         path: PathBuf,

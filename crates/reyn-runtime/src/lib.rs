@@ -13,7 +13,7 @@ pub mod log;
 mod session;
 mod turn;
 
-pub use approvals::{ACTOR, ApprovalError, ApprovalStore};
+pub use approvals::{ACTOR, ApprovalError, ApprovalStore, KeptAnswer};
 pub use audit::{AuditError, AuditLog};
 pub use inbox::Inbox;
 pub use input_history::InputHistory;

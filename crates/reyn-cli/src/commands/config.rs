@@ -1,6 +1,9 @@
-//! `reyn config`: checks and shows the configuration.
+//! `reyn config`: checks, shows and opens the configuration.
 
-use reyn_runtime::config::{check, render_problems, schema};
+pub(crate) mod edit;
+mod path;
+
+use reyn_runtime::config::{CheckReport, check, render_problems, schema};
 use serde_json::json;
 
 use crate::args::ConfigCommand;
@@ -8,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::wiring::{self, Project};
 
-/// Checks, shows, or prints the schema, which works while a file is wrong.
+/// Checks, shows, opens, or prints the schema. All but showing works while a file is wrong.
 pub(crate) fn run(command: &ConfigCommand) -> Result<Exit, Failure> {
     match command {
         ConfigCommand::Schema => {
@@ -30,13 +33,20 @@ pub(crate) fn run(command: &ConfigCommand) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         ConfigCommand::Check(args) => check_all(args.json),
+        ConfigCommand::Path(args) => path::run(args.json),
+        ConfigCommand::Edit(args) => edit::run(args),
     }
 }
 
-fn check_all(as_json: bool) -> Result<Exit, Failure> {
+/// What is wrong in every file.
+fn checked() -> Result<CheckReport, Failure> {
     let registry = reyn_tools::builtin();
     let known: Vec<&str> = registry.specs().map(|spec| spec.name).collect();
-    let report = check(&wiring::inputs()?, &known);
+    Ok(check(&wiring::inputs()?, &known))
+}
+
+fn check_all(as_json: bool) -> Result<Exit, Failure> {
+    let report = checked()?;
     let exit = if report.problems.is_empty() { Exit::Done } else { Exit::Usage };
     if as_json {
         output::json(&json!({

@@ -1,22 +1,21 @@
-//! `reyn events`: prints the audit trail, oldest first.
+//! `reyn events`: prints the audit trail, oldest first; follows or verifies it.
 
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+mod follow;
+pub(crate) mod lines;
+mod verify;
+
+use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 use reyn_core::audit::KINDS;
 use reyn_core::text::nearest;
 use serde_json::Value;
 
+use self::lines::{Line, LineReader, files};
 use crate::args::EventsArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::wiring::project_root;
-
-/// Folders deep that are looked into.
-const DEPTH_MAX: usize = 12;
-/// Longest line that is read, in bytes.
-const LINE_BYTES_MAX: u64 = 4 << 20;
+use crate::wiring::place;
 
 /// What became of the lines.
 #[derive(Default)]
@@ -43,28 +42,38 @@ struct Filter<'a> {
 /// Prints what fits. A line that is no event is counted and said at the end. Works while the configuration
 /// is wrong: that is when one looks.
 pub(crate) fn run(args: &EventsArgs, now: Timestamp) -> Result<Exit, Failure> {
-    for kind in args.kind.iter().chain(&args.skip) {
-        if !KINDS.contains(&kind.as_str()) {
-            let near = nearest(kind, KINDS);
-            let hint = near.first().map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
-            return Err(Failure::usage("usage", format!("no event is of the kind `{kind}`{hint}")));
-        }
-    }
-    let filter = Filter {
-        args,
-        since: args.since.as_deref().map(|text| point(text, now, Bound::Since)).transpose()?,
-        until: args.until.as_deref().map(|text| point(text, now, Bound::Until)).transpose()?,
-    };
+    let filter = Filter::new(args, now)?;
     let path = match &args.path {
         Some(path) => path.clone(),
-        None => project_root()?.join(".reyn/events"),
+        None => place()?.root.join(".reyn/events"),
     };
+    // The project's own folder may come to be while it is followed; a path that was typed is there or wrong.
+    let may_be_missing = args.follow && args.path.is_none();
+    if !path.exists() && !may_be_missing {
+        let hint = match &args.path {
+            None => "`reyn ask` writes some",
+            Some(_) => "`reyn events` without a path shows the project's",
+        };
+        return Err(Failure::failed(
+            "not_found",
+            format!("there are no events at `{}`; {hint}", path.display()),
+        ));
+    }
+    if args.verify {
+        return verify::run(&path, args.json);
+    }
+    if args.follow {
+        return follow::run(&path, &filter);
+    }
     let mut counts = Counts::default();
     for file in files(&path)? {
         print_file(&file, &filter, &mut counts)?;
     }
     if counts.bad_lines > 0 {
-        output::note(&format!("reyn: {} lines are no events and were left out", counts.bad_lines));
+        output::note(&format!(
+            "reyn: {} left out that are no events; `reyn events --verify` says which",
+            counted(counts.bad_lines, "line", "lines")
+        ));
     }
     if counts.printed == 0 && counts.left_out > 0 {
         output::note(&format!("reyn: none of {} events fits", counts.left_out));
@@ -72,64 +81,48 @@ pub(crate) fn run(args: &EventsArgs, now: Timestamp) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Event files below a path, oldest first: their names begin with their time.
-fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if path.is_file() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let fail = |path: &Path, error: &std::io::Error| {
-        Failure::failed("io", format!("cannot read `{}`: {error}", path.display()))
-    };
-    if !path.exists() {
-        return Err(Failure::failed(
-            "not_found",
-            format!("there are no events at `{}`; `reyn ask` writes some", path.display()),
-        ));
-    }
-    let mut found = vec![];
-    let mut folders = vec![(path.to_owned(), 0)];
-    while let Some((folder, depth)) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).map_err(|error| fail(&folder, &error))? {
-            let entry = entry.map_err(|error| fail(&folder, &error))?;
-            let kind = entry.file_type().map_err(|error| fail(&entry.path(), &error))?;
-            let path = entry.path();
-            if kind.is_dir() && depth < DEPTH_MAX {
-                folders.push((path, depth + 1));
-            } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "jsonl") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort_by_key(|path| path.file_name().map(std::ffi::OsStr::to_owned));
-    Ok(found)
+fn counted(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 fn print_file(path: &Path, filter: &Filter<'_>, counts: &mut Counts) -> Result<(), Failure> {
-    let fail =
-        |error: std::io::Error| Failure::failed("io", format!("cannot read `{}`: {error}", path.display()));
-    let mut reader = BufReader::new(std::fs::File::open(path).map_err(fail)?);
-    loop {
-        let mut line = vec![];
-        let taken =
-            Read::by_ref(&mut reader).take(LINE_BYTES_MAX).read_until(b'\n', &mut line).map_err(fail)?;
-        if taken == 0 {
-            return Ok(());
-        }
-        match serde_json::from_slice::<Value>(&line) {
-            Ok(event) if event["type"].is_string() => {
-                if filter.fits(&event) {
-                    output::result_line(&if filter.args.json { event.to_string() } else { in_words(&event) });
-                    counts.printed += 1;
-                } else {
-                    counts.left_out += 1;
-                }
+    let mut reader = LineReader::open(path, 0)?;
+    while let Some(line) = reader.next_line()? {
+        match line.event() {
+            Some(event) if filter.fits(&event) => {
+                filter.print(&event);
+                counts.printed += 1;
             }
-            Ok(_) | Err(_) => counts.bad_lines += 1,
+            Some(_) => counts.left_out += 1,
+            None => counts.bad_lines += 1,
         }
     }
+    Ok(())
 }
 
-impl Filter<'_> {
+impl<'a> Filter<'a> {
+    fn new(args: &'a EventsArgs, now: Timestamp) -> Result<Self, Failure> {
+        for kind in args.kind.iter().chain(&args.skip) {
+            if !KINDS.contains(&kind.as_str()) {
+                let near = nearest(kind, KINDS);
+                let hint = near.first().map_or_else(
+                    || format!("the kinds are {}", KINDS.join(", ")),
+                    |name| format!("did you mean `{name}`?"),
+                );
+                return Err(Failure::usage("usage", format!("no event is of the kind `{kind}`; {hint}")));
+            }
+        }
+        Ok(Self {
+            args,
+            since: args.since.as_deref().map(|text| point(text, now, Bound::Since)).transpose()?,
+            until: args.until.as_deref().map(|text| point(text, now, Bound::Until)).transpose()?,
+        })
+    }
+
+    fn print(&self, event: &Value) {
+        output::result_line(&if self.args.json { event.to_string() } else { in_words(event) });
+    }
+
     fn fits(&self, event: &Value) -> bool {
         let kind = event["type"].as_str().unwrap_or_default();
         let is_wanted = self.args.kind.is_empty() || self.args.kind.iter().any(|wanted| wanted == kind);

@@ -1,8 +1,12 @@
 //! One file a command.
 
 pub(crate) mod ask;
+pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod models;
+pub(crate) mod permissions;
 pub(crate) mod tools;

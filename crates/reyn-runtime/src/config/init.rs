@@ -13,7 +13,12 @@ use thiserror::Error;
 
 use super::files::said;
 
-const PROJECT: &str = include_str!("init/reyn.yaml");
+/// `reyn.yaml`, with every key as a comment.
+pub(super) const PROJECT: &str = include_str!("init/reyn.yaml");
+/// `reyn.local.yaml`.
+pub(super) const LOCAL: &str = include_str!("init/reyn.local.yaml");
+/// `~/.reyn/config.yaml`.
+pub(super) const USER: &str = include_str!("init/config.yaml");
 const LOCAL_EXAMPLE: &str = include_str!("init/reyn.local.yaml.example");
 /// Lines that git should ignore, each with other ways to write it.
 const IGNORED: [(&str, [&str; 4]); 2] = [
@@ -61,6 +66,9 @@ pub enum InitError {
         /// What is there.
         found: &'static str,
     },
+    /// It is not known whose files they are.
+    #[error("there is no home folder; set `HOME` to it")]
+    NoHome,
 }
 
 /// Sets up a project in `folder`; what exists is left as it is.
@@ -89,7 +97,8 @@ pub fn make_state_folder(root: &Path) -> Result<(), InitError> {
     create(root, ".reyn/.gitignore", "*\n").map(drop)
 }
 
-fn create(folder: &Path, name: &str, text: &str) -> Result<InitLine, InitError> {
+/// Writes a file that is not there; leaves what is.
+pub(super) fn create(folder: &Path, name: &str, text: &str) -> Result<InitLine, InitError> {
     let path = folder.join(name);
     if fs::symlink_metadata(&path).is_ok() {
         return Ok(InitLine::Exists(name.to_owned()));
@@ -98,7 +107,8 @@ fn create(folder: &Path, name: &str, text: &str) -> Result<InitLine, InitError> 
     Ok(InitLine::Created(name.to_owned()))
 }
 
-fn create_folder(folder: &Path, name: &str) -> Result<InitLine, InitError> {
+/// Makes a folder that is not there.
+pub(super) fn create_folder(folder: &Path, name: &str) -> Result<InitLine, InitError> {
     let path = folder.join(name);
     let in_the_way = |found| InitError::InTheWay { name: name.to_owned(), found };
     match fs::symlink_metadata(&path) {
@@ -113,7 +123,7 @@ fn create_folder(folder: &Path, name: &str) -> Result<InitLine, InitError> {
 }
 
 /// Adds to `.gitignore` the lines that it lacks.
-fn ignore(folder: &Path) -> Result<InitLine, InitError> {
+pub(super) fn ignore(folder: &Path) -> Result<InitLine, InitError> {
     let name = ".gitignore";
     let path = folder.join(name);
     let failed = |cause| InitError::Write { name: name.to_owned(), cause };

@@ -13,6 +13,7 @@ mod init;
 mod layers;
 mod merge;
 mod node;
+mod paths;
 mod permissions;
 mod problem;
 mod profiles;
@@ -34,6 +35,7 @@ use reyn_core::settings::Settings;
 
 pub use environment::Override;
 pub use init::{InitError, InitLine, init, make_state_folder};
+pub use paths::{ConfigPath, ConfigPaths, OwnLayer, paths, prepare};
 pub use permissions::{AllowError, Places, parse_allow};
 pub use problem::{ConfigProblem, render_problems};
 pub use profiles::{LoadResult, Loaded, ProfileError, Profiles};
@@ -104,24 +106,10 @@ impl Config {
         self.tree.get(&path).map(|node| node.mark.origin())
     }
 
-    /// The workspace, with the secrets file sealed, keys and tokens asked for, and the person's own `.reyn` folder protected.
+    /// [`zones`] of the project.
     #[must_use]
     pub fn zones(&self) -> Zones {
-        let sealed = self.home.as_deref().map(|home| {
-            let path = home.join(".reyn/secrets.env");
-            files::real_path(&path).unwrap_or(path)
-        });
-        let zones = Zones::new(self.root.clone(), sealed.into_iter().collect());
-        let zones = match self.home.as_deref() {
-            Some(home) => zones.with_credentials_of(home),
-            None => zones,
-        };
-        let zones = match self.home.as_deref() {
-            // In the home folder itself the project's own rules hold.
-            Some(home) if home != self.root => zones.with_home_state(home.join(".reyn")),
-            Some(_) | None => zones,
-        };
-        zones.with_real_places(|path| files::real_path(path).unwrap_or_else(|_| path.to_owned()))
+        zones(&self.root, self.home.as_deref())
     }
 
     /// Where the relative paths of the configuration start.
@@ -135,6 +123,27 @@ impl Config {
     pub fn profiles(&self) -> Profiles {
         Profiles::new(&self.root)
     }
+}
+
+/// The workspace, with the secrets file sealed, keys and tokens asked for, and the person's own `.reyn` folder
+/// protected. Both folders are without links.
+#[must_use]
+pub fn zones(root: &Path, home: Option<&Path>) -> Zones {
+    let sealed = home.map(|home| {
+        let path = home.join(".reyn/secrets.env");
+        files::real_path(&path).unwrap_or(path)
+    });
+    let zones = Zones::new(root.to_owned(), sealed.into_iter().collect());
+    let zones = match home {
+        Some(home) => zones.with_credentials_of(home),
+        None => zones,
+    };
+    let zones = match home {
+        // In the home folder itself the project's own rules hold.
+        Some(home) if home != root => zones.with_home_state(home.join(".reyn")),
+        Some(_) | None => zones,
+    };
+    zones.with_real_places(|path| files::real_path(path).unwrap_or_else(|_| path.to_owned()))
 }
 
 /// Loads the configuration: defaults < `~/.reyn/config.yaml` < `reyn.yaml` < `reyn.local.yaml` <
