@@ -9,9 +9,13 @@ pub mod config;
 pub mod gate;
 pub mod log;
 mod session;
+mod sessions;
 mod turn;
 
 pub use approvals::{ACTOR, ApprovalError, ApprovalStore};
 pub use audit::{AuditError, AuditLog};
 pub use session::{Clock, DEFAULT_AGENT, Listener, Session, SessionError, SessionEvent, SessionOptions};
+pub use sessions::{
+    Claim, FindError, Listing, OutOfOrder, Removed, Repair, SessionSummary, Sessions, StoredSession,
+};
 pub use turn::{CallReport, TurnReport, ending_name, is_refusal, report};
