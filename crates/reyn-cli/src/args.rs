@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::sessions::SessionsCommand;
+
 /// A self-hosted agent runtime: a language model decides, the runtime enforces.
 #[derive(Debug, Parser)]
 #[command(name = "reyn", version, max_term_width = 100, after_help = AFTER_HELP)]
@@ -30,6 +32,7 @@ Examples:
   reyn ask \"what does README.md say?\"
   git diff | reyn ask \"write a commit message\"
   reyn ask \"summarise docs/ into notes.md\" --allow file.write
+  reyn ask \"go on\" --continue
   reyn ask \"go on\" --session 20260102-030405-a1b2 --json")]
     Ask(AskArgs),
     /// Write a commented configuration into this folder; changes nothing that is there.
@@ -37,6 +40,9 @@ Examples:
     /// Show what the model is offered.
     #[command(subcommand, after_help = "Example: reyn tools show read_file --json")]
     Tools(ToolsCommand),
+    /// Look at, check, export and remove conversations.
+    #[command(subcommand, after_help = "Example: reyn sessions show latest")]
+    Sessions(SessionsCommand),
     /// Print the audit trail.
     #[command(after_help = "Example: reyn events --kind tool_called --kind permission_denied --since 2h")]
     Events(EventsArgs),
@@ -65,6 +71,9 @@ pub(crate) struct AskArgs {
     /// Go on with this session, or begin it.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Go on with the newest session of this project.
+    #[arg(long = "continue", conflicts_with = "session")]
+    pub is_continued: bool,
     /// Use this model class, or this `provider/model`.
     #[arg(long, value_name = "CLASS")]
     pub model: Option<String>,

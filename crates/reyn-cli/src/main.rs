@@ -5,8 +5,10 @@ mod commands;
 mod exit;
 mod local_model;
 mod model_choice;
+mod new_file;
 mod output;
 mod person;
+mod transcript;
 mod view;
 mod wiring;
 
@@ -42,6 +44,7 @@ fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Ask(args) => commands::ask::run(args),
         Command::Init(args) => commands::init::run(args),
         Command::Tools(command) => commands::tools::run(command, &Project::load()?),
+        Command::Sessions(command) => commands::sessions::run(command, Timestamp::now()),
         Command::Events(args) => commands::events::run(args, Timestamp::now()),
         Command::Config(command) => commands::config::run(command),
         Command::Models(command) => commands::models::run(command),
@@ -88,6 +91,7 @@ const fn form(command: &Command) -> Form {
         Command::Tools(ToolsCommand::Show { json, .. })
         | Command::Config(ConfigCommand::Show { json, .. }) => *json,
         Command::Config(ConfigCommand::Schema) => false,
+        Command::Sessions(command) => command.wants_json(),
         Command::Events(args) => args.json,
         Command::Models(ModelsCommand::List(args)) => args.json,
         Command::Models(

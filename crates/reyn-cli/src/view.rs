@@ -226,7 +226,7 @@ fn event_json(event: &SessionEvent<'_>) -> Value {
 }
 
 /// What a call is about: its first text argument, short.
-fn target(call: &ToolCall) -> String {
+pub(crate) fn target(call: &ToolCall) -> String {
     match &call.args {
         Args::Object(map) => {
             let first = map.values().find_map(Value::as_str).unwrap_or_default();
@@ -236,7 +236,8 @@ fn target(call: &ToolCall) -> String {
     }
 }
 
-fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
+/// How a call ended, in one line.
+pub(crate) fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
     // What the call named stands above already.
     let is_echo =
         |key: &str, value: &Value| call.args.as_object().is_some_and(|args| args.get(key) == Some(value));

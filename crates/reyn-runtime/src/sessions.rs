@@ -206,7 +206,7 @@ impl Sessions {
     pub fn repair(&self, id: &str, now: Timestamp) -> Result<Repair, LogError> {
         check_name(id)?;
         // Opening would begin a session that is not there.
-        if self.open_folder()?.is_none_or(|folder| stamp_of(&folder, id).is_none()) {
+        if self.open_folder()?.is_none_or(|folder| !is_there(&folder, id)) {
             return Err(io("open", &self.path_of(id), std::io::ErrorKind::NotFound.into()));
         }
         let (mut log, report) = ConversationLog::open(&self.folder, id, &now.to_string())?;
@@ -332,6 +332,15 @@ fn open_log(session: &OwnedFd) -> std::io::Result<File> {
     if log.metadata()?.is_file() { Ok(log) } else { Err(std::io::Error::other("it is not a regular file")) }
 }
 
+/// Whether there is a session of this name: a folder of its own with a log of its own.
+fn is_there(folder: &OwnedFd, id: &str) -> bool {
+    open_folder_at(folder, id).is_ok_and(|session| {
+        statat(&session, LOG_FILE, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+    })
+}
+
+/// What the file system says of the log in a folder that is no link.
 fn stamp_of(folder: &OwnedFd, id: &str) -> Option<Stamp> {
     let log = format!("{id}/{LOG_FILE}");
     statat(folder, log, AtFlags::SYMLINK_NOFOLLOW).ok().and_then(|stat| Stamp::new(id, &stat))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reyn_core::limits::{ASK_ROUNDS_MAX, IDENTICAL_FAILURES_MAX, STDIN_BYTES_MAX};
 use reyn_core::turn::TurnLimits;
-use reyn_runtime::{Session, SessionError, SessionOptions, TurnReport};
+use reyn_runtime::{Session, SessionError, SessionOptions, Sessions, TurnReport};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::AskArgs;
@@ -56,6 +56,7 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     let project = Project::load()?;
     project.tell_notices();
     let is_interactive = !is_machine_read && person::is_there();
+    let id = session_id(args, &project)?;
     let authority = project.authority(
         &args.allow,
         &args.exclude_tools,
@@ -67,7 +68,7 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
         () = cancel.cancelled() => return Err(Failure::interrupted("interrupted")),
         choice = model_choice::choose(&project, args.model.as_deref(), is_interactive) => choice?,
     };
-    let mut session = open_session(args, &project, &choice, authority, is_interactive)?;
+    let mut session = open_session(args, id, &project, &choice, authority, is_interactive)?;
     let mode = if args.json {
         ViewMode::Json
     } else if args.stream_json {
@@ -83,18 +84,30 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     Ok(exit)
 }
 
+/// The session that is gone on with, or a new name.
+fn session_id(args: &AskArgs, project: &Project) -> Result<String, Failure> {
+    if let Some(id) = &args.session {
+        return Ok(id.clone());
+    }
+    if args.is_continued {
+        let newest = Sessions::new(&project.state()).latest_id();
+        return newest.map_err(|error| Failure::failed("session", error.to_string()))?.ok_or_else(|| {
+            let message = "there is no session here to go on with; leave `--continue` out to begin one";
+            Failure::usage("usage", message)
+        });
+    }
+    Ok(format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), token(2)?))
+}
+
 fn open_session(
     args: &AskArgs,
+    id: String,
     project: &Project,
     choice: &Choice,
     authority: reyn_core::capability::Effective,
     is_interactive: bool,
 ) -> Result<Session, Failure> {
     let settings = &project.config.settings;
-    let id = match &args.session {
-        Some(id) => id.clone(),
-        None => format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), token(2)?),
-    };
     reyn_runtime::config::make_state_folder(project.root())
         .map_err(|error| Failure::failed("io", error.to_string()))?;
     let rounds_max =

@@ -5,4 +5,5 @@ pub(crate) mod config;
 pub(crate) mod events;
 pub(crate) mod init;
 pub(crate) mod models;
+pub(crate) mod sessions;
 pub(crate) mod tools;

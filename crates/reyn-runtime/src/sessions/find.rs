@@ -3,7 +3,7 @@
 use reyn_core::limits::SESSION_TITLE_CHARS_MAX;
 use reyn_core::text::{excerpt, nearest};
 
-use super::{Sessions, stamp_of};
+use super::{Sessions, is_there};
 use crate::log::{LogError, check_name};
 
 /// Names of the newest session beside its own.
@@ -57,7 +57,7 @@ impl Sessions {
     /// When it stands for none, or for several.
     pub fn find(&self, wanted: &str) -> Result<String, FindError> {
         let folder = self.open_folder()?.ok_or(FindError::Nothing)?;
-        if check_name(wanted).is_ok() && stamp_of(&folder, wanted).is_some() {
+        if check_name(wanted).is_ok() && is_there(&folder, wanted) {
             return Ok(wanted.to_owned());
         }
         let ids: Vec<String> = self.stamps(&folder)?.into_iter().map(|stamp| stamp.id).collect();

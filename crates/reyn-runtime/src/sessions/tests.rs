@@ -105,6 +105,7 @@ fn what_is_no_session_is_left_out_and_never_followed() {
     for id in ["linked", "inside", "pipe", "folder", "empty", "é", "file", ".."] {
         assert!(place.sessions.read(id).is_err(), "{id}");
         assert!(place.sessions.repair(id, now()).is_err(), "{id}");
+        assert!(place.sessions.find(id).is_err(), "{id}");
     }
     for id in ["linked", "é", "file", ".."] {
         assert!(place.sessions.remove(id, now()).is_err(), "{id}");
