@@ -9,6 +9,7 @@ use crate::commands::config::edit::EditArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::man::ManArgs;
 use crate::commands::permissions::PermissionsCommand;
+use crate::commands::sessions::SessionsCommand;
 
 /// A self-hosted agent runtime: a language model decides, the runtime enforces.
 #[derive(Debug, Parser)]
@@ -36,6 +37,7 @@ Examples:
   reyn ask \"what does README.md say?\"
   git diff | reyn ask \"write a commit message\"
   reyn ask \"summarise docs/ into notes.md\" --allow file.write
+  reyn ask \"go on\" --continue
   reyn ask \"go on\" --session 20260102-030405-a1b2 --json")]
     Ask(AskArgs),
     /// Talk with the model; it works in this folder and asks before it changes anything.
@@ -53,6 +55,9 @@ In the chat: /help lists the commands, alt-enter begins a new line, esc stops th
     /// Show what the model is offered.
     #[command(subcommand, after_help = "Example: reyn tools show read_file --json")]
     Tools(ToolsCommand),
+    /// Look at, check, export and remove conversations.
+    #[command(subcommand, after_help = "Example: reyn sessions show latest")]
+    Sessions(SessionsCommand),
     /// Print the audit trail.
     #[command(after_help = "\
 Examples:
@@ -117,6 +122,9 @@ pub(crate) struct RunArgs {
     /// Go on with this session, or begin it.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// Go on with the newest session of this project.
+    #[arg(long = "continue", conflicts_with = "session")]
+    pub is_continued: bool,
     /// Use this model class, or this `provider/model`.
     #[arg(long, value_name = "CLASS")]
     pub model: Option<String>,

@@ -3,16 +3,19 @@
 mod activity;
 mod approval;
 mod args;
+mod chat;
 mod commands;
 mod confirm;
 mod exit;
 mod local_model;
 mod management;
 mod model_choice;
+mod new_file;
 mod opening;
 mod output;
 mod person;
 mod signals;
+mod transcript;
 mod view;
 mod wiring;
 
@@ -35,19 +38,22 @@ fn main() -> ExitCode {
         output::result(&first_words());
         return ExitCode::from(Exit::Usage.code());
     };
-    let exit = run(&command).unwrap_or_else(|failure| {
-        failure.tell(form(&command));
+    let form = form(&command);
+    let exit = run(command).unwrap_or_else(|failure| {
+        failure.tell(form);
         failure.exit
     });
     let is_lost = exit == Exit::Done && output::is_lost();
     ExitCode::from(if is_lost { Exit::Failed } else { exit }.code())
 }
 
-fn run(command: &Command) -> Result<Exit, Failure> {
+fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Ask(args) => commands::ask::run(args),
+        Command::Chat(args) => commands::chat::run(*args),
         Command::Init(args) => commands::init::run(args),
         Command::Tools(command) => commands::tools::run(command, &Project::load()?),
+        Command::Sessions(command) => commands::sessions::run(command, Timestamp::now()),
         Command::Events(args) => commands::events::run(args, Timestamp::now()),
         Command::Config(command) => commands::config::run(command),
         Command::Models(command) => commands::models::run(command),
@@ -99,10 +105,12 @@ const fn form(command: &Command) -> Form {
         Command::Tools(ToolsCommand::Show { json, .. })
         | Command::Config(ConfigCommand::Show { json, .. }) => *json,
         Command::Config(ConfigCommand::Schema | ConfigCommand::Edit(_))
+        | Command::Chat(_)
         | Command::Completions(_)
         | Command::Man(_) => false,
         Command::Permissions(command) => command.is_json(),
         Command::Doctor(args) => args.json,
+        Command::Sessions(command) => command.wants_json(),
         Command::Events(args) => args.json,
         Command::Models(ModelsCommand::List(args)) => args.json,
         Command::Models(

@@ -10,7 +10,7 @@ use reyn_core::turn::TurnLimits;
 use reyn_llm::ChatModel;
 use reyn_runtime::gate::Person;
 use reyn_runtime::log::OpenReport;
-use reyn_runtime::{Session, SessionError, SessionOptions};
+use reyn_runtime::{Session, SessionError, SessionOptions, Sessions};
 
 use crate::args::RunArgs;
 use crate::exit::Failure;
@@ -42,12 +42,19 @@ pub(crate) fn authority(project: &Project, run: &RunArgs) -> Result<Effective, F
     project.authority(&run.allow, &run.exclude_tools, run.profile.as_deref(), &run.exclude_categories)
 }
 
-/// The session that is asked for, or a new name.
-pub(crate) fn id(run: &RunArgs) -> Result<String, Failure> {
-    match &run.session {
-        Some(id) => Ok(id.clone()),
-        None => new_id(),
+/// The session that is gone on with, or a new name.
+pub(crate) fn id(project: &Project, run: &RunArgs) -> Result<String, Failure> {
+    if let Some(id) = &run.session {
+        return Ok(id.clone());
     }
+    if run.is_continued {
+        let newest = Sessions::new(&project.state()).latest_id();
+        return newest.map_err(|error| Failure::failed("session", error.to_string()))?.ok_or_else(|| {
+            let message = "there is no session here to go on with; leave `--continue` out to begin one";
+            Failure::usage("usage", message)
+        });
+    }
+    new_id()
 }
 
 /// A name that sorts by time and that no other process takes.

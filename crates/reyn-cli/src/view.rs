@@ -46,7 +46,7 @@ impl<'a> View<'a> {
 
     /// Says who answers and why.
     pub(crate) fn begin(&self) {
-        let Choice { model, why, note } = self.choice;
+        let Choice { model, why, note, .. } = self.choice;
         match self.mode {
             ViewMode::Json => {}
             ViewMode::StreamJson => output::json(
@@ -156,7 +156,8 @@ impl<'a> View<'a> {
             output::result_line(&if is_terminal { output::for_terminal(answer) } else { answer.to_owned() });
         }
         self.end_line();
-        if let Some(line) = ending_line(report, &self.session) {
+        let go_on = format!("`reyn ask --session {} \"go on\"` goes on", self.session);
+        if let Some(line) = ending_words(report, &go_on) {
             output::note(&format!("reyn: {line}"));
         }
         for call in &report.calls {
@@ -170,8 +171,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// What a person must know about a turn that did not simply end with an answer.
-fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
+/// What a person must know about a turn that did not simply end with an answer. `go_on` says how it is gone
+/// on with.
+pub(crate) fn ending_words(report: &TurnReport, go_on: &str) -> Option<String> {
     match &report.ending {
         Ending::Answered => match report.finish {
             Finish::Stop | Finish::ToolCalls => None,
@@ -183,7 +185,7 @@ fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
         },
         Ending::Limited { limit: Limit::MaxIterations } => Some(format!(
             "stopped after {} model calls; `--max-iterations` or `safety.loop.max_router_iterations` allows more, \
-             and `reyn ask --session {session} \"go on\"` goes on",
+             and {go_on}",
             // The last one, which sums up, comes on top of the limit.
             report.rounds.saturating_sub(1)
         )),
@@ -195,7 +197,7 @@ fn ending_line(report: &TurnReport, session: &str) -> Option<String> {
         }
         Ending::Failed { message, .. } => Some(message.clone()),
         Ending::Cancelled | Ending::Interrupted => {
-            Some(format!("interrupted; `reyn ask --session {session} \"go on\"` goes on"))
+            Some(format!("interrupted; {go_on}"))
         }
     }
 }

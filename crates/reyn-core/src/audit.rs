@@ -29,6 +29,11 @@ pub enum AuditEvent {
         /// Calls that were closed.
         closed_calls: u64,
     },
+    /// A person removed a session with all that was said in it.
+    SessionRemoved {
+        /// The session.
+        session_id: String,
+    },
     /// A turn began.
     TurnStarted {
         /// The turn.
@@ -209,9 +214,10 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 23] = [
+pub const KINDS: [&str; 24] = [
     "session_started",
     "session_restored",
+    "session_removed",
     "turn_started",
     "turn_completed",
     "turn_cancelled",

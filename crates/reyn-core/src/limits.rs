@@ -84,6 +84,12 @@ pub const SUGGESTIONS_MAX: usize = 5;
 pub const STDIN_BYTES_MAX: usize = 4 << 20;
 /// Largest conversation log that is opened, in bytes.
 pub const LOG_BYTES_MAX: u64 = 1 << 30;
+/// Entries of the sessions' folder that are looked at.
+pub const SESSIONS_MAX: usize = 1_000_000;
+/// Bytes of a log that a list of sessions reads.
+pub const SESSION_HEAD_BYTES_MAX: u64 = 256 * 1024;
+/// Longest title of a session, in characters.
+pub const SESSION_TITLE_CHARS_MAX: usize = 200;
 /// Largest audit file before a new one is begun, in bytes (`audit_events.max_bytes`).
 pub const AUDIT_FILE_BYTES_MAX: u64 = 10 << 20;
 /// Longest text value kept in an audit event's arguments, in characters.

@@ -134,6 +134,22 @@ fn escaped_byte(text: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok().filter(|_| digits[0] != b'+')
 }
 
+/// How long ago something was, given in seconds, as people say it.
+#[must_use]
+pub fn age_in_words(seconds: i64) -> String {
+    const MINUTE: i64 = 60;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    match seconds {
+        // Clocks of two machines differ a little.
+        i64::MIN..-60 => "in the future".to_owned(),
+        -60..MINUTE => "just now".to_owned(),
+        MINUTE..HOUR => format!("{} min ago", seconds / MINUTE),
+        HOUR..172_800 => format!("{} h ago", seconds / HOUR),
+        172_800..=i64::MAX => format!("{} days ago", seconds / DAY),
+    }
+}
+
 /// `text` as one word of a shell's command line.
 #[must_use]
 pub fn shell_word(text: &str) -> String {
@@ -188,6 +204,23 @@ mod tests {
             let path = std::path::Path::new(std::ffi::OsStr::from_bytes(bytes));
             assert_eq!(shown_path(path), shown);
             assert_eq!(unshown(shown).unwrap_or_else(|| shown.into()), path, "{shown}");
+        }
+    }
+
+    #[test]
+    fn ages_are_said_in_the_unit_that_fits() {
+        for (seconds, words) in [
+            (-61, "in the future"),
+            (-1, "just now"),
+            (59, "just now"),
+            (60, "1 min ago"),
+            (3_599, "59 min ago"),
+            (3_600, "1 h ago"),
+            (172_799, "47 h ago"),
+            (172_800, "2 days ago"),
+            (i64::MAX, "106751991167300 days ago"),
+        ] {
+            assert_eq!(age_in_words(seconds), words);
         }
     }
 

@@ -13,7 +13,7 @@ use reyn_core::limits::CONFIG_FILE_BYTES_MAX;
 use reyn_core::permission::{Approval, Approvals, SCRATCH_PREFIX, Scope, Zones};
 use rustix::fs::OFlags;
 
-pub use management::KeptAnswer;
+pub use management::{GivenAnswer, KeptAnswer};
 
 /// The subsystem whose answers these are; another one's grant is no grant here.
 pub const ACTOR: &str = "chat_router";

@@ -11,11 +11,15 @@ mod inbox;
 mod input_history;
 pub mod log;
 mod session;
+mod sessions;
 mod turn;
 
-pub use approvals::{ACTOR, ApprovalError, ApprovalStore, KeptAnswer};
+pub use approvals::{ACTOR, ApprovalError, ApprovalStore, GivenAnswer, KeptAnswer};
 pub use audit::{AuditError, AuditLog};
 pub use inbox::Inbox;
 pub use input_history::InputHistory;
 pub use session::{Clock, DEFAULT_AGENT, Listener, Session, SessionError, SessionEvent, SessionOptions};
+pub use sessions::{
+    Claim, FindError, Listing, OutOfOrder, Removed, Repair, SessionSummary, Sessions, StoredSession,
+};
 pub use turn::{CallReport, TurnReport, ending_name, is_refusal, report};

@@ -4,8 +4,12 @@
 //! `rec`. Invariant: a record is in the file (one `write(2)`) before anything acts on it, and the file
 //! is synced before an effect that changes something. A session has one writer.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+mod head;
+mod lock;
+mod record;
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -13,17 +17,21 @@ use reyn_core::conversation::Entry;
 use reyn_core::limits::LOG_BYTES_MAX;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 
-/// Version of the lines that are written.
-const VERSION: u32 = 1;
-const LOG_FILE: &str = "log.jsonl";
-const LOCK_FILE: &str = "lock";
-const DAMAGED_FILE: &str = "log.damaged";
+pub(crate) use head::Head;
+pub use lock::Holder;
+pub(crate) use lock::{holder, take_lock};
+pub use record::Record;
+use record::line_for;
+pub(crate) use record::{Scan, scan};
+
+pub(crate) const LOG_FILE: &str = "log.jsonl";
+pub(crate) const LOCK_FILE: &str = "lock";
+pub(crate) const DAMAGED_FILE: &str = "log.damaged";
+/// A log that is being written anew, until it takes the old one's place.
+pub(crate) const SCRATCH_FILE: &str = "log.jsonl.new";
 /// Folders that a session may be the first to make: its own, `sessions`, `state` and `.reyn`.
 const FOLDERS_OF_OURS: usize = 4;
-/// The start of every line of every version.
-const LINE_START: &[u8] = b"{\"v\":";
 
 /// An open session log: the records, and the file they go to.
 #[derive(Debug)]
@@ -60,12 +68,14 @@ pub enum LogError {
     )]
     BadName(String),
     /// Another process writes it.
-    #[error("the session `{id}` is in use by {holder}; wait for it, or use another session")]
+    #[error("{}", lock::in_use(id, holder.as_ref(), now))]
     InUse {
         /// The session.
         id: String,
-        /// Who holds it.
-        holder: String,
+        /// Who holds it; `None` when the lock file does not say.
+        holder: Option<Holder>,
+        /// When it was found to be so.
+        now: String,
     },
     /// It was written by a later version.
     #[error("`{path}` was written by a newer version (format {version}); use that one to open it")]
@@ -94,26 +104,6 @@ pub enum LogError {
     /// An earlier write failed half-way and could not be undone.
     #[error("`{0}` could not be written before; open the session again")]
     Broken(PathBuf),
-}
-
-#[derive(Serialize)]
-struct RecordOut<'a> {
-    seq: u64,
-    ts: &'a str,
-    entry: &'a Entry,
-}
-
-#[derive(Deserialize)]
-struct RecordIn {
-    seq: u64,
-    entry: Entry,
-}
-
-/// Who holds a session, as the lock file says it.
-#[derive(Debug, Serialize, Deserialize)]
-struct Holder {
-    pid: u32,
-    since: String,
 }
 
 /// Checks a session's name: it becomes a folder's name.
@@ -159,11 +149,12 @@ impl ConversationLog {
             report.damaged_file = Some(side);
             (file, length) = rewrite(file, &path, &bytes, &scan)?;
         }
+        let next_seq = scan.last_seq().saturating_add(1);
         let log = Self {
-            entries: scan.entries,
+            entries: scan.records.into_iter().map(|record| record.entry).collect(),
             file,
             length,
-            next_seq: scan.last_seq.saturating_add(1),
+            next_seq,
             is_dirty: report.damaged_bytes > 0,
             is_broken: false,
             new_names_in: folder.ancestors().take(FOLDERS_OF_OURS).map(Path::to_owned).collect(),
@@ -237,7 +228,7 @@ fn no_link() -> OpenOptions {
 }
 
 /// `state`, `sessions` and the session's own.
-const OWN_FOLDERS: usize = 3;
+pub(crate) const OWN_FOLDERS: usize = 3;
 
 /// Refuses links among the last `count` folders of a path: they are the runtime's own, and a project could
 /// bring them to have other places written.
@@ -260,59 +251,18 @@ pub(crate) fn check_own_folders(path: &Path, count: usize) -> std::io::Result<()
 }
 
 /// Some file systems cannot sync a folder; that is no failure.
-fn sync_folder(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
     match rustix::fs::fsync(File::open(folder)?) {
         Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
 }
 
-fn io(what: &'static str, path: &Path, source: std::io::Error) -> LogError {
+pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> LogError {
     LogError::Io { what, path: path.to_owned(), source }
 }
 
-/// One line with its guard and its newline.
-fn line_for(seq: u64, ts: &str, entry: &Entry) -> Vec<u8> {
-    let record = serde_json::to_vec(&RecordOut { seq, ts, entry }).expect("an entry is plain data");
-    let crc = crc32fast::hash(&record);
-    let mut line = format!("{{\"v\":{VERSION},\"crc\":\"{crc:08x}\",\"rec\":").into_bytes();
-    line.extend_from_slice(&record);
-    line.extend_from_slice(b"}\n");
-    line
-}
-
-fn take_lock(folder: &Path, id: &str, now: &str) -> Result<File, LogError> {
-    let path = folder.join(LOCK_FILE);
-    let mut lock = no_link()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(|source| io("open", &path, source))?;
-    match lock.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut text = String::new();
-            let _ = (&lock).take(4096).read_to_string(&mut text);
-            let holder = serde_json::from_str::<Holder>(&text).map_or_else(
-                |_| "another process".to_owned(),
-                |holder| format!("process {} (since {})", holder.pid, holder.since),
-            );
-            return Err(LogError::InUse { id: id.to_owned(), holder });
-        }
-        Err(TryLockError::Error(source)) => return Err(io("lock", &path, source)),
-    }
-    let holder = Holder { pid: std::process::id(), since: now.to_owned() };
-    let text = serde_json::to_string(&holder).expect("plain data");
-    lock.set_len(0)
-        .and_then(|()| lock.seek(SeekFrom::Start(0)))
-        .and_then(|_| lock.write_all(text.as_bytes()))
-        .map_err(|source| io("write", &path, source))?;
-    Ok(lock)
-}
-
-fn read_all(file: &mut File, path: &Path) -> Result<Vec<u8>, LogError> {
+pub(crate) fn read_all(file: &mut File, path: &Path) -> Result<Vec<u8>, LogError> {
     let length = file.metadata().map_err(|source| io("read", path, source))?.len();
     if length > LOG_BYTES_MAX {
         return Err(LogError::TooLarge { path: path.to_owned() });
@@ -320,80 +270,6 @@ fn read_all(file: &mut File, path: &Path) -> Result<Vec<u8>, LogError> {
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.read_to_end(&mut bytes).map_err(|source| io("read", path, source))?;
     Ok(bytes)
-}
-
-/// What a file holds: the good records, where they stand, and what is between them.
-#[derive(Default)]
-struct Scan {
-    entries: Vec<Entry>,
-    good: Vec<std::ops::Range<usize>>,
-    damage: Vec<std::ops::Range<usize>>,
-    last_seq: u64,
-}
-
-fn scan(bytes: &[u8], path: &Path) -> Result<Scan, LogError> {
-    let mut scan = Scan::default();
-    let mut start = 0;
-    while start < bytes.len() {
-        let newline = memchr::memchr(b'\n', &bytes[start..]).map(|at| start + at);
-        let end = newline.unwrap_or(bytes.len());
-        let next = newline.map_or(bytes.len(), |at| at + 1);
-        let record = if newline.is_some() { record_in(&bytes[start..end], path)? } else { None };
-        match record {
-            Some((offset, record)) => {
-                if offset > 0 {
-                    scan.damage.push(start..start + offset);
-                }
-                scan.good.push(start + offset..next);
-                scan.last_seq = scan.last_seq.max(record.seq);
-                scan.entries.push(record.entry);
-            }
-            None => scan.damage.push(start..next),
-        }
-        start = next;
-    }
-    Ok(scan)
-}
-
-/// The record of a line, with the offset at which it begins: a write that was cut short, or a block of
-/// NULs, may stand before it.
-fn record_in(line: &[u8], path: &Path) -> Result<Option<(usize, RecordIn)>, LogError> {
-    for offset in memchr::memmem::find_iter(line, LINE_START) {
-        match parse_line(&line[offset..]) {
-            Parsed::Good(record) => return Ok(Some((offset, record))),
-            Parsed::Newer(version) => return Err(LogError::Newer { path: path.to_owned(), version }),
-            Parsed::Bad => {}
-        }
-    }
-    Ok(None)
-}
-
-enum Parsed {
-    Good(RecordIn),
-    Newer(u32),
-    Bad,
-}
-
-fn parse_line(bytes: &[u8]) -> Parsed {
-    let Some((version, crc, record)) = parts_of(bytes) else { return Parsed::Bad };
-    if crc != crc32fast::hash(record) {
-        return Parsed::Bad;
-    }
-    if version > VERSION {
-        return Parsed::Newer(version);
-    }
-    serde_json::from_slice(record).map_or(Parsed::Bad, Parsed::Good)
-}
-
-/// The version, the guard and the record of a line.
-fn parts_of(line: &[u8]) -> Option<(u32, u32, &[u8])> {
-    let rest = line.strip_prefix(LINE_START)?;
-    let (version, rest) = rest.split_at(memchr::memchr(b',', rest)?);
-    let version = std::str::from_utf8(version).ok()?.parse().ok()?;
-    let (crc, rest) = rest.strip_prefix(b",\"crc\":\"")?.split_at_checked(8)?;
-    let crc = u32::from_str_radix(std::str::from_utf8(crc).ok()?, 16).ok()?;
-    let record = rest.strip_prefix(b"\",\"rec\":")?.strip_suffix(b"}")?;
-    Some((version, crc, record))
 }
 
 /// Keeps damaged bytes for whoever wants to look at them.
@@ -417,7 +293,7 @@ fn rewrite(file: File, path: &Path, bytes: &[u8], scan: &Scan) -> Result<(File, 
         file.set_len(good_end as u64).map_err(|source| io("cut", path, source))?;
         return Ok((file, good_end as u64));
     }
-    let scratch = path.with_extension("jsonl.new");
+    let scratch = path.with_file_name(SCRATCH_FILE);
     let mut new = no_link()
         .read(true)
         .append(true)

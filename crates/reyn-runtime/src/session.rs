@@ -10,7 +10,6 @@ use reyn_core::capability::Effective;
 use reyn_core::conversation::{Entry, Finish, Reply};
 use reyn_core::gate::Need;
 use reyn_core::limits::AUDIT_VALUE_CHARS_MAX;
-use reyn_core::permission::Approvals;
 use reyn_core::prompt::Environment;
 use reyn_core::settings::AuditSettings;
 use reyn_core::text::excerpt;
@@ -21,7 +20,7 @@ use reyn_llm::{ChatModel, ModelError};
 use reyn_tools::{Context, Registry};
 use serde_json::Value;
 
-use crate::approvals::{ApprovalError, ApprovalStore};
+use crate::approvals::{ApprovalError, ApprovalStore, GivenAnswer};
 use crate::audit::{AuditError, AuditLog};
 use crate::gate::{Gate, Person};
 use crate::inbox::Inbox;
@@ -87,6 +86,9 @@ pub enum SessionError {
     /// The audit trail.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The answers that are kept.
+    #[error(transparent)]
+    Approvals(#[from] ApprovalError),
 }
 
 /// What a front end hears while a turn runs.
@@ -175,13 +177,26 @@ impl Session {
         self.model = model;
     }
 
-    /// What people answered and what is kept, for showing.
+    /// What was answered: in this session first, then what is kept.
     ///
     /// # Errors
     /// When the kept answers cannot be read.
-    pub fn approvals(&mut self) -> Result<Approvals, ApprovalError> {
+    pub fn answers(&mut self) -> Result<Vec<GivenAnswer>, ApprovalError> {
         let zones = self.gate.authority.agent().zones().clone();
-        self.gate.approvals.current(&zones)
+        self.gate.approvals.given(&zones)
+    }
+
+    /// Takes an answer back, of this session or kept. Returns whether there was one with this key.
+    ///
+    /// # Errors
+    /// When the kept answers cannot be read or replaced, or the audit trail cannot be written.
+    pub fn revoke(&mut self, key: &str) -> Result<bool, SessionError> {
+        let zones = self.gate.authority.agent().zones().clone();
+        let was_there = self.gate.approvals.take_back(key, &zones)?;
+        if was_there {
+            self.journal.audit(AuditEvent::PermissionApprovalRevoked { key: key.to_owned() })?;
+        }
+        Ok(was_there)
     }
 
     /// The tools that the session shows a model, with their parameter schemas.

@@ -5,6 +5,8 @@ mod frame;
 mod keys;
 mod page;
 
+pub(crate) use keys::is_command;
+
 use std::collections::VecDeque;
 use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};

@@ -63,7 +63,7 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     };
     let person: Option<Box<dyn Person>> = if is_interactive { Some(Box::new(AtTerminal)) } else { None };
     let opening = Opening { run: &args.run, model: Arc::clone(&choice.model), person, rounds_max: ASK_ROUNDS_MAX };
-    let (mut session, report) = opening.open(&project, authority, opening::id(&args.run)?)?;
+    let (mut session, report) = opening.open(&project, authority, opening::id(&project, &args.run)?)?;
     opening::tell(&report);
     let mode = if args.json {
         ViewMode::Json

@@ -67,7 +67,7 @@ async fn talk(args: ChatArgs, leave: &CancellationToken) -> Result<Exit, Failure
         (false, true) => PersonKind::Terminal,
         (false, false) => PersonKind::Nobody,
     };
-    let id = opening::id(&run)?;
+    let id = opening::id(&project, &run)?;
     let (session, damage) =
         desk::open(&project, &run, &choice, authority.clone(), kind.person(&ui), id)?;
     let status = desk::fresh_status(&choice, &session);

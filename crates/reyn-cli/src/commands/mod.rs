@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod ask;
+pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
@@ -9,4 +10,5 @@ pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod models;
 pub(crate) mod permissions;
+pub(crate) mod sessions;
 pub(crate) mod tools;

@@ -32,13 +32,14 @@ fn the_help_fits_a_screen() {
         Usage: reyn [COMMAND]
 
         Commands:
-          ask     Ask one thing; the model may read files to answer
-          init    Write a commented configuration into this folder; changes nothing that is there
-          tools   Show what the model is offered
-          events  Print the audit trail
-          config  Check and show the configuration
-          models  Fetch and check local model files
-          help    Print this message or the help of the given subcommand(s)
+          ask       Ask one thing; the model may read files to answer
+          init      Write a commented configuration into this folder; changes nothing that is there
+          tools     Show what the model is offered
+          sessions  Look at, check, export and remove conversations
+          events    Print the audit trail
+          config    Check and show the configuration
+          models    Fetch and check local model files
+          help      Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help
@@ -70,6 +71,7 @@ fn the_help_of_ask_names_every_flag() {
               --allow <KEY>                 Allow without asking: `file.read` or `file.write` (the
                                             workspace), or `file.write:PATH`
               --session <ID>                Go on with this session, or begin it
+              --continue                    Go on with the newest session of this project
               --model <CLASS>               Use this model class, or this `provider/model`
               --max-iterations <N>          Model calls at most in this turn; one more, without tools, may
                                             sum up
@@ -82,6 +84,7 @@ fn the_help_of_ask_names_every_flag() {
           reyn ask "what does README.md say?"
           git diff | reyn ask "write a commit message"
           reyn ask "summarise docs/ into notes.md" --allow file.write
+          reyn ask "go on" --continue
           reyn ask "go on" --session SESSION --json
     "#]]
     .assert_eq(&Place::new().run(["ask", "--help"]).exits(0).stdout);

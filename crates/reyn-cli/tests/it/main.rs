@@ -16,5 +16,6 @@ mod place;
 mod project;
 mod running;
 mod secret;
+mod sessions;
 mod terminal;
 mod trail;

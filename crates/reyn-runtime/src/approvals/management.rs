@@ -19,6 +19,17 @@ pub struct KeptAnswer {
     pub approval: Option<Approval>,
 }
 
+/// One answer that counts in a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenAnswer {
+    /// Its key, as the file writes it.
+    pub key: String,
+    /// Yes or no.
+    pub is_allowed: bool,
+    /// Whether later sessions have it too.
+    pub is_kept: bool,
+}
+
 impl ApprovalStore {
     /// Every answer of the file, sorted by key. A file that does not exist holds none.
     ///
@@ -32,6 +43,31 @@ impl ApprovalStore {
             approval: Approval::from_key(key, *is_allowed, ACTOR, zones),
         };
         Ok(self.kept.iter().map(answer).collect())
+    }
+
+    /// Every answer that counts in this session: first what was said in it, then what is kept.
+    ///
+    /// # Errors
+    /// When the file is there but cannot be read.
+    pub fn given(&mut self, zones: &Zones) -> Result<Vec<GivenAnswer>, ApprovalError> {
+        let kept = self.list(zones)?.into_iter().filter(|answer| answer.approval.is_some());
+        let kept = kept.map(|KeptAnswer { key, is_allowed, .. }| GivenAnswer { key, is_allowed, is_kept: true });
+        let said = self.session.iter().map(|approval| GivenAnswer {
+            key: approval.key(ACTOR, zones),
+            is_allowed: approval.is_allowed,
+            is_kept: false,
+        });
+        Ok(said.chain(kept).collect())
+    }
+
+    /// Takes an answer back wherever it is: of this session, and kept. Returns whether there was one.
+    ///
+    /// # Errors
+    /// When the file cannot be read or replaced, or another process is at it.
+    pub fn take_back(&mut self, key: &str, zones: &Zones) -> Result<bool, ApprovalError> {
+        let before = self.session.len();
+        self.session.retain(|approval| approval.key(ACTOR, zones) != key);
+        Ok(self.revoke(key)?.is_some() || self.session.len() < before)
     }
 
     /// Takes an answer out of the file, whatever it is about. Returns what was said; `None` when no line

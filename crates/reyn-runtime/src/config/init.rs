@@ -16,7 +16,7 @@ use super::files::said;
 /// `reyn.yaml`, with every key as a comment.
 pub(super) const PROJECT: &str = include_str!("init/reyn.yaml");
 /// `reyn.local.yaml`.
-pub(super) const LOCAL: &str = include_str!("init/reyn.local.yaml");
+pub(super) const LOCAL: &str = include_str!("init/local.yaml");
 /// `~/.reyn/config.yaml`.
 pub(super) const USER: &str = include_str!("init/config.yaml");
 const LOCAL_EXAMPLE: &str = include_str!("init/reyn.local.yaml.example");

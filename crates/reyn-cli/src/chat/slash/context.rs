@@ -58,7 +58,7 @@ fn parts(log: &[Entry], tools: usize) -> Parts {
 
 fn lines(desk: &Desk) -> Vec<Line> {
     let tools = desk.session.tools().iter().map(|(spec, schema)| {
-        spec.name.len() + spec.description.len() + schema.to_string().len()
+        spec.name.len() + spec.summary.len() + spec.details.len() + schema.to_string().len()
     });
     let Parts { person, model, results, tools } = parts(desk.session.log(), tools.sum());
     let rows = [("tools", tools), ("you", person), ("model", model), ("results", results)];

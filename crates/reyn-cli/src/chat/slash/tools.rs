@@ -24,11 +24,7 @@ pub(super) static SLASH: Slash = Slash {
 
 /// Names and summaries, for completion.
 pub(super) fn names(desk: &Desk) -> Vec<(String, String)> {
-    desk.session.tools().iter().map(|(spec, _)| (spec.name.to_owned(), summary(spec.description))).collect()
-}
-
-fn summary(description: &str) -> String {
-    description.split(". ").next().unwrap_or_default().trim_end_matches('.').to_owned()
+    desk.session.tools().iter().map(|(spec, _)| (spec.name.to_owned(), spec.summary.to_owned())).collect()
 }
 
 fn list(desk: &Desk) -> Vec<Line> {
@@ -37,13 +33,13 @@ fn list(desk: &Desk) -> Vec<Line> {
     tools
         .iter()
         .map(|(spec, _)| {
-            let is_away = matches!(desk.authority.verdict(Axis::Tool(spec)), Verdict::Deny(_));
+            let is_away = matches!(desk.authority.verdict(Axis::Tool { name: spec.name }), Verdict::Deny(_));
             let (mark, style) =
                 if is_away { ("✗ ", Style::of(Colour::Red)) } else { ("✓ ", Style::of(Colour::Green)) };
             let mut line = Line::plain("  ");
             line.push(mark, style);
             line.push(&format!("{:<width$}  ", spec.name), Style::BOLD);
-            let note = if is_away { "taken away in this run".to_owned() } else { summary(spec.description) };
+            let note = if is_away { "taken away in this run".to_owned() } else { spec.summary.to_owned() };
             line.push(&note, Style::DIM);
             line
         })
@@ -57,9 +53,10 @@ fn one(desk: &Desk, name: &str) -> Result<Vec<Line>, String> {
         .iter()
         .find(|(spec, _)| spec.name == name)
         .ok_or_else(|| format!("no tool is named `{name}`; `/tools` lists them"))?;
-    let mut lines = vec![Line::styled(spec.name, Style::BOLD), Line::plain(spec.description)];
+    let mut lines = vec![Line::styled(spec.name, Style::BOLD), Line::plain(spec.summary)];
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    lines.extend(spec.details.lines().map(Line::plain));
     for (parameter, about) in schema["properties"].as_object().into_iter().flatten() {
         let mut line = Line::plain("  ");
         line.push(parameter, Style::of(Colour::Cyan));

@@ -9,7 +9,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use super::{Filter, Line, LineReader, counted, files};
-use crate::commands::ask::cancel_on_signal;
+use crate::signals::cancel_on_signal;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
