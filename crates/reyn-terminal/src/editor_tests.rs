@@ -109,6 +109,12 @@ fn texts(lines: &[Line]) -> Vec<String> {
 }
 
 #[test]
+fn an_editor_may_live_on_another_thread() {
+    const fn is_send<T: Send>() {}
+    is_send::<Editor>();
+}
+
+#[test]
 fn keys_edit_the_text() {
     for (script, expected) in [
         ("hello<left><left>日本<bs>", "hel日|lo"),

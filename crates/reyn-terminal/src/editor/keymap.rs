@@ -105,6 +105,7 @@ const fn own(key: Key) -> Option<Action> {
 
 const fn bound_key(key: Key) -> Option<(KeyModifiers, Code)> {
     let code = match key.code {
+        KeyCode::Char(c) if key.is_control || key.is_alt => Code::Char(c.to_ascii_lowercase()),
         KeyCode::Char(c) => Code::Char(c),
         KeyCode::Enter => Code::Enter,
         KeyCode::Tab => Code::Tab,
@@ -233,6 +234,7 @@ mod tests {
             (plain(KeyCode::Delete), Action::Delete(Motion::Right)),
             (Key::control('w'), Action::Cut(Motion::WordLeft)),
             (Key::char('d').alt(), Action::Cut(Motion::WordRight)),
+            (Key::char('D').alt(), Action::Cut(Motion::WordRight)),
             (Key::control('k'), Action::Cut(Motion::LineEnd)),
             (Key::control('u'), Action::Cut(Motion::LineStart)),
             (Key::control('y'), Action::Yank),

@@ -141,7 +141,9 @@ fn draw(shown: &Shown<'_>, row: &Row, place: Place) -> Line {
 }
 
 fn line_ends(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
+    // Counts in bytes, so many at a time that none overflows: a whole text is counted on every key.
+    let count = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>();
+    text.as_bytes().chunks(usize::from(u8::MAX)).map(|piece| usize::from(count(piece))).sum()
 }
 
 /// A row that says how much is not shown.

@@ -12,6 +12,8 @@ const SEQUENCE_BYTES_MAX: usize = 64;
 
 const ESC: u8 = 0x1b;
 const PASTE_END: &[u8] = b"\x1b[201~";
+/// Control-C, alone, in the two ways in which terminals send it. None leaves it in what is pasted.
+const INTERRUPTS: [&[u8]; 2] = [b"\x03", b"\x1b[99;5u"];
 
 /// What the beginning of some bytes is.
 enum Parsed {
@@ -37,6 +39,11 @@ pub(super) struct Decoder {
 impl Decoder {
     /// Takes bytes; adds what they complete to `found`.
     pub(super) fn feed(&mut self, bytes: &[u8], found: &mut Vec<Input>) {
+        // The way out of a paste whose end was lost, which would swallow every key.
+        if self.paste.is_some() && INTERRUPTS.contains(&bytes) {
+            self.paste = None;
+            self.pending.clear();
+        }
         let mut all = std::mem::take(&mut self.pending);
         all.extend_from_slice(bytes);
         let mut at = 0;
@@ -418,6 +425,18 @@ mod tests {
         decoder.settle(&mut found);
         decoder.feed(b"[201~", &mut found);
         assert_eq!(found, [Input::Paste("a".to_owned())]);
+    }
+
+    #[test]
+    fn control_c_gets_out_of_a_paste_without_an_end() {
+        for interrupt in INTERRUPTS {
+            let mut decoder = Decoder::default();
+            let mut found = vec![];
+            decoder.feed(b"\x1b[200~abc\x1b[20", &mut found);
+            decoder.feed(interrupt, &mut found);
+            decoder.feed(b"x", &mut found);
+            assert_eq!(found, [Input::Key(Key::control('c')), Input::Key(Key::char('x'))]);
+        }
     }
 
     proptest! {
