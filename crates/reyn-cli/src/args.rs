@@ -114,7 +114,7 @@ pub(crate) struct ChatArgs {
 }
 
 /// Who answers, in which session, and what the run may do.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct RunArgs {
     /// Allow without asking: `file.read` or `file.write` (the workspace), or `file.write:PATH`.
     #[arg(long, value_name = "KEY")]

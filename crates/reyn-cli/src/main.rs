@@ -38,19 +38,18 @@ fn main() -> ExitCode {
         output::result(&first_words());
         return ExitCode::from(Exit::Usage.code());
     };
-    let form = form(&command);
-    let exit = run(command).unwrap_or_else(|failure| {
-        failure.tell(form);
+    let exit = run(&command).unwrap_or_else(|failure| {
+        failure.tell(form(&command));
         failure.exit
     });
     let is_lost = exit == Exit::Done && output::is_lost();
     ExitCode::from(if is_lost { Exit::Failed } else { exit }.code())
 }
 
-fn run(command: Command) -> Result<Exit, Failure> {
+fn run(command: &Command) -> Result<Exit, Failure> {
     match command {
         Command::Ask(args) => commands::ask::run(args),
-        Command::Chat(args) => commands::chat::run(*args),
+        Command::Chat(args) => commands::chat::run(args),
         Command::Init(args) => commands::init::run(args),
         Command::Tools(command) => commands::tools::run(command, &Project::load()?),
         Command::Sessions(command) => commands::sessions::run(command, Timestamp::now()),

@@ -23,9 +23,9 @@ const FRAME: (&str, &str) = ("\x1b[?2026h\x1b[?25l", "\x1b[?2026l");
 /// # Errors
 /// When there is none.
 pub fn size() -> io::Result<(u16, u16)> {
-    let (columns, rows) = crossterm::terminal::size()?;
+    let size = rustix::termios::tcgetwinsize(io::stdout())?;
     // A terminal that does not know its size says 0.
-    Ok(if columns == 0 || rows == 0 { (80, 24) } else { (columns, rows) })
+    Ok(if size.ws_col == 0 || size.ws_row == 0 { (80, 24) } else { (size.ws_col, size.ws_row) })
 }
 
 /// The region below the printed lines.

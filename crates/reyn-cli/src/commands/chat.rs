@@ -31,7 +31,7 @@ use crate::wiring::Project;
 const CLOSE_MS_MAX: u64 = 1_000;
 
 /// Talks until the person leaves.
-pub(crate) fn run(args: ChatArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ChatArgs) -> Result<Exit, Failure> {
     opening::check(&args.run)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -49,10 +49,10 @@ pub(crate) fn run(args: ChatArgs) -> Result<Exit, Failure> {
     result
 }
 
-async fn talk(args: ChatArgs, leave: &CancellationToken) -> Result<Exit, Failure> {
+async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failure> {
     let project = Project::load()?;
     project.tell_notices();
-    let run = args.run;
+    let run = args.run.clone();
     let authority = opening::authority(&project, &run)?;
     let has_screen = can_draw();
     let choice = tokio::select! {
