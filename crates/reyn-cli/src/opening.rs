@@ -73,8 +73,11 @@ impl Opening<'_> {
         let settings = &project.config.settings;
         reyn_runtime::config::make_state_folder(project.root())
             .map_err(|error| Failure::failed("io", error.to_string()))?;
-        let rounds_max =
-            self.run.max_iterations.or(settings.safety.loops.max_router_iterations).unwrap_or(self.rounds_max);
+        let rounds_max = self
+            .run
+            .max_iterations
+            .or(settings.safety.loops.max_router_iterations)
+            .unwrap_or(self.rounds_max);
         let options = SessionOptions {
             id,
             state: project.state(),

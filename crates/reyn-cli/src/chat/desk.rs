@@ -105,8 +105,7 @@ pub(crate) fn fresh_status(choice: &Choice, session: &Session) -> Status {
     let latest = latest_reply(session.log()).map(|(reply, _)| reply.usage);
     Status {
         model: choice.model.name().to_owned(),
-        context_tokens: latest
-            .map_or(0, |usage| usage.prompt_tokens.saturating_add(usage.completion_tokens)),
+        context_tokens: latest.map_or(0, |usage| usage.prompt_tokens.saturating_add(usage.completion_tokens)),
         context_tokens_max: choice.context_tokens,
         usage: None,
         dollars: None,

@@ -12,13 +12,16 @@ use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use reyn_terminal::{Editor, Input, InputReader, Line, MarkdownStream, RawMode, Screen, Style, diff_lines};
+use reyn_terminal::{
+    Editor, Input, InputReader, Line, MarkdownStream, RawMode, Screen, Style, diff_lines, wrap,
+};
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::status::Status;
 use super::wire::{CallEnded, News, Wish};
 use asking::Asking;
+use frame::one_row;
 use page::Page;
 
 /// Time between two frames while text streams in.
@@ -45,6 +48,7 @@ enum Kind {
     Said,
     Answer,
     Call,
+    Question,
     Note,
 }
 
@@ -54,6 +58,11 @@ struct Busy {
     /// What runs now.
     what: String,
     is_cancelling: bool,
+}
+
+/// Spaces that a line begins with.
+fn leading(line: &Line) -> usize {
+    line.text().chars().take_while(|c| *c == ' ').count()
 }
 
 /// Words in place of the status for a moment.
@@ -254,7 +263,8 @@ impl Front {
 
     fn take_call(&mut self, call: CallEnded) {
         self.now_runs("thinking".to_owned());
-        let mut lines = vec![call.line.clone()];
+        let columns = self.screen.columns();
+        let mut lines = vec![if call.is_error { call.line.clone() } else { one_row(&call.line, columns) }];
         if !call.diff.is_empty() && !self.was_just_shown(&call.diff) {
             lines.extend(self.diff(&call.diff));
         }
@@ -288,6 +298,7 @@ impl Front {
         self.end_answer();
         self.busy = None;
         self.withdraw_question();
+        self.shown_diffs.clear();
         self.queued.clear();
         self.hint = None;
         if !notes.is_empty() {
@@ -295,7 +306,8 @@ impl Front {
         }
         if !back.is_empty() {
             let typed = self.editor.take();
-            let all = back.iter().map(String::as_str).chain(Some(typed.as_str()).filter(|text| !text.is_empty()));
+            let all =
+                back.iter().map(String::as_str).chain(Some(typed.as_str()).filter(|text| !text.is_empty()));
             self.editor.set_text(&all.collect::<Vec<_>>().join("\n"));
         }
     }
@@ -311,11 +323,12 @@ impl Front {
     fn print(&mut self, kind: Kind, lines: Vec<Line>) {
         self.end_answer();
         self.begin(kind);
-        self.printed.extend(lines);
+        let columns = self.screen.columns();
+        self.printed.extend(lines.iter().flat_map(|line| wrap(line, columns, leading(line) + 2)));
     }
 
     fn begin(&mut self, kind: Kind) {
-        if self.last != kind || kind == Kind::Said {
+        if self.last != kind || matches!(kind, Kind::Said | Kind::Question) {
             if self.last != Kind::Nothing {
                 self.printed.push(Line::new());
             }

@@ -3,6 +3,7 @@
 use std::io::{BufRead, IsTerminal, Read};
 
 use reyn_core::limits::STDIN_BYTES_MAX;
+use reyn_runtime::SessionEvent;
 use tokio_util::sync::CancellationToken;
 
 use super::desk::{After, Desk};
@@ -36,7 +37,9 @@ pub(crate) async fn serve(desk: &mut Desk, leave: &CancellationToken) -> Result<
             }
         };
         let Ok(text) = text else {
-            output::note("reyn: that line is not UTF-8 text and was not sent; put it in a file and name the file");
+            output::note(
+                "reyn: that line is not UTF-8 text and was not sent; put it in a file and name the file",
+            );
             continue;
         };
         let text = text.trim();
@@ -50,8 +53,8 @@ pub(crate) async fn serve(desk: &mut Desk, leave: &CancellationToken) -> Result<
             continue;
         }
         let mut view = View::new(ViewMode::Text { is_terminal: is_watched }, desk.session.id(), &desk.choice);
-        let turn = desk.session.turn(text, &mut |event| view.on_event(&event), leave);
-        let report = turn.await.map_err(opening::broken)?;
+        let mut listener = |event: SessionEvent<'_>| view.on_event(&event);
+        let report = desk.session.turn(text, &mut listener, leave).await.map_err(opening::broken)?;
         desk.status.count(report.usage, desk.choice.price);
         exit = Exit::of(&report);
         view.end(&report, exit);

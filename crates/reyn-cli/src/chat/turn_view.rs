@@ -16,8 +16,11 @@ pub(crate) fn news(event: &SessionEvent<'_>) -> Option<News> {
     Some(match event {
         SessionEvent::Delta(text) => News::Answer((*text).to_owned()),
         SessionEvent::Retry { attempt, error, wait } => {
-            let words =
-                format!("attempt {attempt} failed: {}; again in {:.1} s", one_line(&error.message), wait.as_secs_f64());
+            let words = format!(
+                "attempt {attempt} failed: {}; again in {:.1} s",
+                one_line(&error.message),
+                wait.as_secs_f64()
+            );
             News::Void(Line::styled(&words, Style::of(Colour::Yellow)))
         }
         SessionEvent::Progress(text) => News::Progress((*text).to_owned()),
@@ -35,6 +38,7 @@ fn title(call: &ToolCall) -> String {
 fn ended(call: &ToolCall, outcome: &Outcome) -> CallEnded {
     CallEnded {
         line: call_line(call, outcome),
+        is_error: !outcome.is_ok(),
         diff: match outcome {
             Outcome::Ok(output) => output.diff.clone(),
             Outcome::Error(_) => String::new(),
@@ -45,11 +49,8 @@ fn ended(call: &ToolCall, outcome: &Outcome) -> CallEnded {
 
 /// A call and what came of it on one line.
 pub(crate) fn call_line(call: &ToolCall, outcome: &Outcome) -> Line {
-    let (mark, style) = if outcome.is_ok() {
-        ("✓ ", Style::of(Colour::Green))
-    } else {
-        ("✗ ", Style::of(Colour::Red))
-    };
+    let (mark, style) =
+        if outcome.is_ok() { ("✓ ", Style::of(Colour::Green)) } else { ("✗ ", Style::of(Colour::Red)) };
     let mut line = Line::styled(mark, style);
     line.push(&title(call), Style::PLAIN);
     let came = one_line(&outcome_line(call, outcome));

@@ -63,6 +63,8 @@ pub(crate) enum News {
 pub(crate) struct CallEnded {
     /// One line about it.
     pub line: Line,
+    /// Whether it gave no result.
+    pub is_error: bool,
     /// What it changed, as a unified diff; may be empty.
     pub diff: String,
     /// Everything the model reads of it.

@@ -62,7 +62,8 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
         choice = model_choice::choose(&project, args.run.model.as_deref(), is_interactive) => choice?,
     };
     let person: Option<Box<dyn Person>> = if is_interactive { Some(Box::new(AtTerminal)) } else { None };
-    let opening = Opening { run: &args.run, model: Arc::clone(&choice.model), person, rounds_max: ASK_ROUNDS_MAX };
+    let opening =
+        Opening { run: &args.run, model: Arc::clone(&choice.model), person, rounds_max: ASK_ROUNDS_MAX };
     let (mut session, report) = opening.open(&project, authority, opening::id(&project, &args.run)?)?;
     opening::tell(&report);
     let mode = if args.json {
@@ -74,7 +75,8 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     };
     let mut view = View::new(mode, session.id(), &choice);
     view.begin();
-    let report = session.turn(prompt, &mut |event| view.on_event(&event), cancel).await.map_err(opening::broken)?;
+    let report =
+        session.turn(prompt, &mut |event| view.on_event(&event), cancel).await.map_err(opening::broken)?;
     let exit = Exit::of(&report);
     view.end(&report, exit);
     Ok(exit)

@@ -38,15 +38,29 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Exit, Failure> {
         .build()
         .map_err(|error| Failure::failed("io", format!("cannot start: {error}")))?;
     let leave = CancellationToken::new();
-    let result = runtime.block_on(async {
-        let signals = tokio::spawn(cancel_on_signal(leave.clone()));
-        let result = talk(args, &leave).await;
-        signals.abort();
-        result
-    });
+    listen_for_signals(leave.clone())?;
+    let result = runtime.block_on(talk(args, &leave));
     // A thread may still wait for a line or a file system; the process does not.
     runtime.shutdown_background();
     result
+}
+
+/// Signals are heard on a thread of their own: the session may wait for a terminal that takes nothing.
+fn listen_for_signals(leave: CancellationToken) -> Result<(), Failure> {
+    let fail = |error: std::io::Error| Failure::failed("io", format!("cannot start: {error}"));
+    let signals = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fail)?;
+    let (ready, is_ready) = sync_channel(1);
+    let listen = move || {
+        signals.block_on(async {
+            let listening = cancel_on_signal(leave);
+            let _ = ready.send(());
+            listening.await;
+        });
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(listen).map_err(fail)?;
+    // A signal that comes now is one that counts.
+    let _ = is_ready.recv();
+    Ok(())
 }
 
 async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failure> {
@@ -68,12 +82,10 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
         (false, false) => PersonKind::Nobody,
     };
     let id = opening::id(&project, &run)?;
-    let (session, damage) =
-        desk::open(&project, &run, &choice, authority.clone(), kind.person(&ui), id)?;
+    let (session, damage) = desk::open(&project, &run, &choice, authority.clone(), kind.person(&ui), id)?;
     let status = desk::fresh_status(&choice, &session);
     let names = Names::default();
-    let mut desk =
-        Desk { project, run, authority, choice, session, status, names, ui, person: kind };
+    let mut desk = Desk { project, run, authority, choice, session, status, names, ui, person: kind };
     slash::set_names(&desk);
     let greeting = greeting(&desk, damage);
     if !has_screen {

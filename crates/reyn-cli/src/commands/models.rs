@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::args::ModelsCommand;
-use crate::signals::cancel_on_signal;
 use crate::exit::{Exit, Failure};
 use crate::local_model::{pull, store};
 use crate::output;
+use crate::signals::cancel_on_signal;
 
 /// Lists, fetches, checks or removes.
 pub(crate) fn run(command: &ModelsCommand) -> Result<Exit, Failure> {

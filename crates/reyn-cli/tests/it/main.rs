@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod answer;
+mod chat;
 mod cut_short;
 mod exit_code;
 mod help;
@@ -15,6 +16,7 @@ mod permission;
 mod place;
 mod project;
 mod running;
+mod screen;
 mod secret;
 mod sessions;
 mod terminal;

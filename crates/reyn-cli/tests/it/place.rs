@@ -76,6 +76,11 @@ impl Place {
         self
     }
 
+    /// Whether a variable of the environment is set here.
+    pub(crate) fn has_env(&self, name: &str) -> bool {
+        self.variables.iter().any(|(own, _)| own == name)
+    }
+
     /// Runs `reyn` to its end without any input.
     pub(crate) fn run<const N: usize>(&self, args: [&str; N]) -> Finished {
         self.start(args).finish()

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -153,6 +153,32 @@ impl Heard {
         let said = self.0.0.lock().unwrap();
         let (said, _) = self.0.1.wait_timeout_while(said, WAIT_MAX, |said| !is_so(said)).unwrap();
         is_so(&said)
+    }
+
+    /// Waits until this is so, looking whenever something is heard; returns whether it came to be so in
+    /// [`WAIT_MAX`].
+    pub(crate) fn wait_with(&self, mut is_so: impl FnMut() -> bool) -> bool {
+        let deadline = Instant::now() + WAIT_MAX;
+        loop {
+            let count = self.0.0.lock().unwrap().bytes.len();
+            if is_so() {
+                return true;
+            }
+            let said = self.0.0.lock().unwrap();
+            let left = deadline.saturating_duration_since(Instant::now());
+            let is_quiet = |said: &mut Said| said.bytes.len() == count && !said.has_ended;
+            let (said, wait) = self.0.1.wait_timeout_while(said, left, is_quiet).unwrap();
+            let is_over = wait.timed_out() || said.has_ended && said.bytes.len() == count;
+            drop(said);
+            if is_over {
+                return is_so();
+            }
+        }
+    }
+
+    /// What was heard from this byte on.
+    pub(crate) fn bytes_from(&self, start: usize) -> Vec<u8> {
+        self.0.0.lock().unwrap().bytes[start..].to_vec()
     }
 
     pub(crate) fn text(&self) -> String {

@@ -57,10 +57,9 @@ impl Front {
         if !question.waiting.is_empty() {
             lines.push(Line::styled("  ctrl-O shows every change in full", Style::DIM));
         }
-        self.print(Kind::Call, lines);
+        self.print(Kind::Question, lines);
         let since = Instant::now();
-        self.asking =
-            Some(Asking { question, answer: Some(answer), since, is_armed: false, draft: None });
+        self.asking = Some(Asking { question, answer: Some(answer), since, is_armed: false, draft: None });
     }
 
     fn change(&self, change: Option<&Change>) -> Vec<Line> {
@@ -75,7 +74,11 @@ impl Front {
 
     /// Whether a change is the one that the person has just decided on.
     pub(super) fn was_just_shown(&mut self, diff: &str) -> bool {
-        self.shown_diffs.iter().position(|shown| shown == diff).map(|at| self.shown_diffs.remove(at)).is_some()
+        self.shown_diffs
+            .iter()
+            .position(|shown| shown == diff)
+            .map(|at| self.shown_diffs.remove(at))
+            .is_some()
     }
 
     /// The letters and what they mean; nothing before a letter counts.
@@ -84,13 +87,17 @@ impl Front {
         else {
             return vec![];
         };
-        let mut line = Line::new();
+        let mut rows: Vec<Line> = vec![];
         for choice in choices(&asking.question) {
-            line.push(if line.is_empty() { "  " } else { "   " }, Style::PLAIN);
-            line.push(&format!("[{}]", choice.key), Style::of(Colour::Yellow).bold());
-            line.push(&format!(" {}", choice.label), Style::PLAIN);
+            let mut shown = Line::plain("  ");
+            shown.push(&format!("[{}]", choice.key), Style::of(Colour::Yellow).bold());
+            shown.push(&format!(" {}", choice.label), Style::PLAIN);
+            match rows.last_mut().filter(|row| row.width() + shown.width() <= columns) {
+                Some(row) => row.append(&shown),
+                None => rows.extend(wrap(&shown, columns, 4)),
+            }
         }
-        wrap(&line, columns, 2)
+        rows
     }
 
     /// Lets letters count when the keyboard has been quiet for long enough.
@@ -175,6 +182,8 @@ impl Front {
                 })
                 .collect();
         }
+        // The answer belongs to its question.
+        self.last = Kind::Call;
         self.print(Kind::Call, vec![Line::styled(&format!("  {label}"), Style::DIM)]);
         if let Some(sender) = asking.answer.take() {
             // Whoever asked may have gone meanwhile; then nothing was decided.
@@ -210,10 +219,8 @@ impl Front {
         let Some(asking) = &self.asking else { return };
         let question = &asking.question;
         let first = (sentence(&question.tool, question.op.verb(), &question.place), &question.change);
-        let waiting = question
-            .waiting
-            .iter()
-            .map(|one| (sentence(&one.tool, one.op.verb(), &one.place), &one.change));
+        let waiting =
+            question.waiting.iter().map(|one| (sentence(&one.tool, one.op.verb(), &one.place), &one.change));
         let mut lines = vec![];
         for (words, change) in std::iter::once(first).chain(waiting) {
             lines.push(Line::styled(&words, Style::BOLD));

@@ -3,9 +3,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use reyn_terminal::{Colour, Line, Live, Style, wrap};
+use reyn_terminal::{Colour, Line, Live, MarkdownStream, Style, wrap};
 
-use super::{Front, RESIZE_QUIET_MS, SPIN_MS};
+use super::{Front, Kind, RESIZE_QUIET_MS, SPIN_MS};
 
 /// Rows of the input at most.
 const INPUT_ROWS_MAX: usize = 12;
@@ -77,8 +77,10 @@ impl Front {
             false,
         );
         let queued = take(self.queued_rows(columns), false);
-        let tail = take(self.stream.as_ref().map_or_else(Vec::new, |stream| stream.tail()), true);
-        let above: Vec<Line> = [tail, busy, queued, question].concat();
+        let tail = take(self.stream.as_ref().map_or_else(Vec::new, MarkdownStream::tail), true);
+        // The conversation and the input stand apart.
+        let gap = if self.last == Kind::Nothing { vec![] } else { take(vec![Line::new()], false) };
+        let above: Vec<Line> = [tail, gap, busy, queued, question].concat();
         let caret = (above.len() + input.caret.0, input.caret.1);
         Live { rows: [above, input.rows, below].concat(), caret: Some(caret) }
     }

@@ -36,9 +36,10 @@ impl Front {
         let mut lines = vec![];
         for shown in self.results.iter().rev() {
             lines.push(shown.title.clone());
-            let (text, diff) = shown.full.split_once("\n\n--- ").map_or((shown.full.as_str(), None), |(text, diff)| {
-                (text, Some(format!("--- {diff}")))
-            });
+            let (text, diff) = shown
+                .full
+                .split_once("\n\n--- ")
+                .map_or((shown.full.as_str(), None), |(text, diff)| (text, Some(format!("--- {diff}"))));
             lines.extend(text.lines().map(Line::plain));
             lines.extend(diff.iter().flat_map(|diff| lines_of(diff)));
             lines.push(Line::new());

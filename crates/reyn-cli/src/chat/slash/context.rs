@@ -44,7 +44,8 @@ fn parts(log: &[Entry], tools: usize) -> Parts {
             Entry::Reply(reply) => {
                 calls = &reply.calls;
                 parts.model += reply.text.len();
-                parts.model += calls.iter().map(|call| call.name.len() + call.args.to_json().len()).sum::<usize>();
+                parts.model +=
+                    calls.iter().map(|call| call.name.len() + call.args.to_json().len()).sum::<usize>();
             }
             Entry::Finished { call_id, outcome } => {
                 let call = calls.iter().find(|call| call.id == *call_id);
@@ -76,7 +77,9 @@ fn lines(desk: &Desk) -> Vec<Line> {
     }
     let turns = desk.turns();
     lines.push(Line::styled(
-        &format!("  {turns} turns; bars are bytes of text, the first line is what the model's server counted"),
+        &format!(
+            "  {turns} turns; bars are bytes of text, the first line is what the model's server counted"
+        ),
         Style::DIM,
     ));
     lines

@@ -20,11 +20,9 @@ pub(super) static SLASH: Slash = Slash {
         async move {
             let back: usize = match arguments {
                 "" => 1,
-                number => number
-                    .parse()
-                    .ok()
-                    .filter(|number| *number > 0)
-                    .ok_or_else(|| format!("`{number}` is no number; `/copy 2` copies the answer before the last"))?,
+                number => number.parse().ok().filter(|number| *number > 0).ok_or_else(|| {
+                    format!("`{number}` is no number; `/copy 2` copies the answer before the last")
+                })?,
             };
             let text = answer(desk.session.log(), back).ok_or("there is no such answer yet")?;
             if text.len() > COPY_BYTES_MAX {
@@ -36,10 +34,8 @@ pub(super) static SLASH: Slash = Slash {
             match &desk.ui {
                 Ui::Screen(_) => {
                     desk.ui.tell(News::Copy(text.to_owned()));
-                    let words = format!(
-                        "{} sent to the terminal for its clipboard",
-                        output::size(text.len() as u64)
-                    );
+                    let words =
+                        format!("{} sent to the terminal for its clipboard", output::size(text.len() as u64));
                     desk.print(done(&words));
                     Ok(After::Stay)
                 }
@@ -53,7 +49,9 @@ pub(super) static SLASH: Slash = Slash {
 /// The answer `back` answers ago; 1 is the last one.
 fn answer(log: &[Entry], back: usize) -> Option<&str> {
     let answers = log.iter().rev().filter_map(|entry| match entry {
-        Entry::Reply(reply) if reply.calls.is_empty() && !reply.text.trim().is_empty() => Some(reply.text.as_str()),
+        Entry::Reply(reply) if reply.calls.is_empty() && !reply.text.trim().is_empty() => {
+            Some(reply.text.as_str())
+        }
         Entry::Reply(_)
         | Entry::User { .. }
         | Entry::Said { .. }

@@ -23,15 +23,17 @@ pub(super) static SLASH: Slash = Slash {
 fn rows(desk: &Desk) -> Vec<(String, String)> {
     let mut rows = vec![
         ("this conversation".to_owned(), words(usage_of(desk.session.log()))),
-        ("since the chat began".to_owned(), desk.status.usage.map_or_else(|| "nothing yet".to_owned(), words)),
+        (
+            "since the chat began".to_owned(),
+            desk.status.usage.map_or_else(|| "nothing yet".to_owned(), words),
+        ),
     ];
     let price = match (desk.status.dollars, desk.choice.price) {
         (Some(dollars), _) => format!("{} since the chat began", money(dollars)),
         (None, Some(_)) => "nothing yet".to_owned(),
-        (None, None) => format!(
-            "not known for {}; `price` under `llm.models` says it",
-            desk.choice.model.name()
-        ),
+        (None, None) => {
+            format!("not known for {}; `price` under `llm.models` says it", desk.choice.model.name())
+        }
     };
     rows.push(("money".to_owned(), price));
     rows

@@ -18,7 +18,10 @@ pub(super) static SLASH: Slash = Slash {
                     desk.print(lines);
                 }
                 ("revoke", key) if !key.trim().is_empty() => revoke(desk, key.trim())?,
-                _ => return Err("`/permissions` lists the answers, `/permissions revoke KEY` takes one back".to_owned()),
+                _ => {
+                    return Err("`/permissions` lists the answers, `/permissions revoke KEY` takes one back"
+                        .to_owned());
+                }
             }
             Ok(After::Stay)
         }
@@ -29,7 +32,9 @@ pub(super) static SLASH: Slash = Slash {
 fn list(desk: &mut Desk) -> Result<Vec<Line>, String> {
     let answers = desk.session.answers().map_err(|error| error.to_string())?;
     if answers.is_empty() {
-        return Ok(done("nothing was answered yet; questions come up when the model wants to change something"));
+        return Ok(done(
+            "nothing was answered yet; questions come up when the model wants to change something",
+        ));
     }
     Ok(answers
         .iter()

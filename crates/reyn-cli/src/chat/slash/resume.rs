@@ -49,7 +49,10 @@ pub(super) static SLASH: Slash = Slash {
 fn other_than(current: &str, sessions: &Sessions) -> Result<String, String> {
     let listing = sessions.latest(2).map_err(|error| error.to_string())?;
     let others = listing.sessions.into_iter().map(|session| session.id);
-    others.into_iter().find(|id| id != current).ok_or_else(|| "there is no other conversation here yet".to_owned())
+    others
+        .into_iter()
+        .find(|id| id != current)
+        .ok_or_else(|| "there is no other conversation here yet".to_owned())
 }
 
 /// Sessions and their titles, for completion.
@@ -65,7 +68,10 @@ pub(crate) fn past(log: &[Entry]) -> Vec<Line> {
     let left_out = all.len().saturating_sub(PARTS_SHOWN_MAX);
     let mut lines = vec![];
     if left_out > 0 {
-        lines.push(Line::styled("… `/sessions` and `reyn sessions show latest` have what was before", Style::DIM));
+        lines.push(Line::styled(
+            "… `/sessions` and `reyn sessions show latest` have what was before",
+            Style::DIM,
+        ));
     }
     for part in &all[left_out..] {
         if !lines.is_empty() && !matches!(part, TranscriptPart::Call { .. }) {

@@ -45,8 +45,14 @@ fn list(desk: &Desk) -> Result<Vec<Line>, String> {
         .collect();
     let rest = listing.total.saturating_sub(lines.len());
     if rest > 0 {
-        lines.push(Line::styled(&format!("  … {rest} more; `reyn sessions list --all` lists them"), Style::DIM));
+        lines.push(Line::styled(
+            &format!("  … {rest} more; `reyn sessions list --all` lists them"),
+            Style::DIM,
+        ));
     }
-    lines.push(Line::styled("  `/resume SESSION` goes on with one; a few letters of its name are enough", Style::DIM));
+    lines.push(Line::styled(
+        "  `/resume SESSION` goes on with one; a few letters of its name are enough",
+        Style::DIM,
+    ));
     Ok(lines)
 }

@@ -9,9 +9,9 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use super::{Filter, Line, LineReader, counted, files};
-use crate::signals::cancel_on_signal;
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::signals::cancel_on_signal;
 
 /// Time between two looks at the files.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);

@@ -1,0 +1,454 @@
+//! `reyn chat` at a real terminal: what a person sees, types and gets.
+
+use expect_test::expect;
+use reyn_testkit::{FakeServer, Gate, Response, call, calls, says, sse};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::place::Place;
+use crate::screen::AtScreen;
+
+fn chat(place: &Place) -> AtScreen {
+    AtScreen::start(place, &["chat", "--session", "s"])
+}
+
+fn writes(path: &str, content: &str) -> reyn_core::request::ChatReply {
+    calls([call("a", "write_file", json!({"path": path, "content": content}))])
+}
+
+/// A reply that is held back until the gate opens.
+fn held(gate: &Gate, reply: &reyn_core::request::ChatReply) -> Response {
+    Response::stream().wait(gate).bytes(sse(reply))
+}
+
+/// What the server was last told by the person.
+fn last_said(server: &FakeServer) -> String {
+    let request = server.requests().pop().unwrap();
+    let said = request["messages"].as_array().unwrap().iter().rev().find(|message| message["role"] == "user");
+    said.unwrap()["content"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_turn_with_an_approval() {
+    let server = FakeServer::script([
+        writes("notes/a.md", "# Notes\none\n"),
+        says("Written to **notes/a.md**:\n\n- one\n- 日本語"),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.wait_for("› ");
+    screen.say("write notes");
+    screen.wait_for("[n] no");
+    expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+
+        › write notes
+
+        ? write_file wants to write `notes/a.md`
+          asked because `permissions.file.write` is not set, and only `.reyn/` is
+            written without asking
+            @@ -0,0 +1,2 @@
+            +# Notes
+            +one
+
+          [y] once  [s] this session  [j] always this path  [r] always below notes/
+          [n] no  [b] no, because …
+        › 
+        fake/test · 15 tokens · s
+    "#]]
+    .assert_eq(&screen.everything());
+    screen.send("y");
+    screen.wait_for("日本語");
+    expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+
+        › write notes
+
+        ? write_file wants to write `notes/a.md`
+          asked because `permissions.file.write` is not set, and only `.reyn/` is
+            written without asking
+            @@ -0,0 +1,2 @@
+            +# Notes
+            +one
+          once
+        ✓ write_file notes/a.md  done created, bytes 12
+
+        Written to notes/a.md:
+
+        • one
+        • 日本語
+
+        `reyn chat --session s` goes on
+    "#]]
+    .assert_eq(&screen.leave());
+    assert_eq!(place.read("notes/a.md").as_deref(), Some("# Notes\none\n"));
+}
+
+#[test]
+fn what_was_typed_before_a_question_is_seen_does_not_answer_it() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &writes("a.md", "x")), says("ok").into()]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("thinking");
+    gate.open();
+    screen.send("y");
+    screen.wait_for("[n] no");
+    assert!(screen.text().contains("› y"), "{}", screen.text());
+    assert_eq!(place.read("a.md"), None);
+    screen.send("n");
+    screen.wait_for("ok");
+    assert_eq!(place.read("a.md"), None);
+    screen.kill();
+}
+
+#[test]
+fn one_letter_allows_every_change_of_a_reply_and_ctrl_o_shows_them() {
+    let server = FakeServer::script([
+        calls([
+            call("a", "write_file", json!({"path": "a.md", "content": "one\n"})),
+            call("b", "write_file", json!({"path": "b.md", "content": "two\n"})),
+        ]),
+        says("both"),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("[a] all 2 once");
+    screen.send("\x0f");
+    screen.wait_for("+two");
+    screen.send("q");
+    screen.wait_for("[a] all 2 once");
+    screen.send("a");
+    screen.wait_for("both");
+    assert_eq!(["a.md", "b.md"].map(|name| place.read(name).unwrap()), ["one\n", "two\n"]);
+    screen.leave();
+}
+
+#[test]
+fn a_no_with_a_reason_reaches_the_model() {
+    let server = FakeServer::script([writes("a.md", "x"), says("as you like")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("[b] no, because");
+    screen.send("b");
+    screen.wait_for("why not?");
+    screen.say("docs/ だけ");
+    screen.wait_for("as you like");
+    let told = server.requests().pop().unwrap()["messages"].to_string();
+    assert!(told.contains("and why: docs/ だけ"), "{told}");
+    assert_eq!(place.read("a.md"), None);
+    screen.leave();
+}
+
+#[test]
+fn esc_stops_the_model_and_the_conversation_goes_on() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &says("never")), says("here I am").into()]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("think long");
+    screen.wait_for("thinking");
+    screen.send("\x1b");
+    screen.wait_for("interrupted");
+    screen.say("hello?");
+    screen.wait_for("here I am");
+    gate.open();
+    expect![[r#"
+    "#]]
+    .assert_eq(&screen.leave());
+}
+
+#[test]
+fn ctrl_c_twice_leaves_while_the_model_works_and_while_it_does_not() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &says("never"))]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("thinking");
+    screen.send("\x03\x03");
+    assert_eq!(screen.finish(), Some(0));
+    let mut screen = chat(&place);
+    screen.wait_for("› ");
+    screen.send("half a line\x03");
+    screen.wait_gone("half a line");
+    screen.send("\x03");
+    screen.wait_for("again leaves");
+    screen.send("\x03");
+    assert_eq!(screen.finish(), Some(0));
+    gate.open();
+}
+
+#[test]
+fn what_is_typed_during_a_turn_joins_its_next_round() {
+    let gate = Gate::new();
+    let read = calls([call("a", "read_file", json!({"path": "README.md"}))]);
+    let server = FakeServer::script([held(&gate, &read), says("It says hello, briefly.").into()]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("what does README say?");
+    screen.wait_for("thinking");
+    screen.say("be brief");
+    screen.wait_for("next: be brief");
+    gate.open();
+    screen.wait_for("briefly.");
+    assert_eq!(last_said(&server), "be brief");
+    expect![[r#"
+    "#]]
+    .assert_eq(&screen.leave());
+}
+
+#[test]
+fn what_was_queued_comes_back_to_the_input_when_the_turn_is_stopped() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &says("never"))]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("thinking");
+    screen.say("and this");
+    screen.wait_for("next: and this");
+    screen.send("\x1b");
+    screen.wait_for("› and this");
+    screen.kill();
+    gate.open();
+}
+
+#[test]
+fn japanese_is_edited_by_letters_that_are_two_columns_wide() {
+    let server = FakeServer::script([says("はい。")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.wait_for("› ");
+    screen.send("こんばんは");
+    screen.wait_for("こんばんは");
+    let (row, column) = screen.cursor();
+    assert_eq!(column, 12);
+    // Three to the left, two deleted, two typed.
+    screen.send("\x1b[D\x1b[D\x1b[D");
+    screen.wait_until("the cursor is elsewhere", |_| screen.cursor() == (row, 6));
+    screen.send("\x1b[3~\x1b[3~にち");
+    screen.wait_for("こんにちは");
+    assert_eq!(screen.cursor(), (row, 10));
+    screen.send("\r");
+    screen.wait_for("はい。");
+    assert_eq!(last_said(&server), "こんにちは");
+    screen.leave();
+}
+
+#[test]
+fn a_message_of_several_lines_is_sent_as_one() {
+    let server = FakeServer::script([says("ok")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.wait_for("› ");
+    screen.send("one\x1b\rtwo");
+    screen.send("\x1b[200~\r\nthree\r\x1b[201~\r");
+    screen.wait_for("ok");
+    assert_eq!(last_said(&server), "one\ntwo\nthree\n");
+    screen.leave();
+}
+
+#[test]
+fn another_size_shows_the_same_conversation() {
+    let long = "a sentence that is longer than the narrow terminal and is broken at its spaces";
+    let server = FakeServer::script([says(long), says("still here")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("spaces");
+    screen.send("half typed");
+    screen.wait_for("half typed");
+    screen.resize(40, 12);
+    screen.wait_until("not narrow", |shown| shown.contains("narrow\n") || shown.contains("half typed"));
+    // A storm: only the last size counts.
+    for at in 0..40_u16 {
+        screen.resize(20 + at, 8 + at / 4);
+    }
+    screen.resize(40, 12);
+    screen.send("!");
+    screen.wait_for("half typed!");
+    screen.send("\r");
+    screen.wait_for("still here");
+    expect![[r#"
+    "#]]
+    .assert_eq(&screen.text());
+    screen.leave();
+}
+
+#[test]
+fn a_terminal_of_one_row_shows_the_input() {
+    let server = FakeServer::script([says("many\n\nparagraphs\n\nare here")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = AtScreen::start_sized(&place, &["chat"], 30, 1);
+    screen.wait_for("›");
+    screen.say("hi");
+    screen.wait_until("not idle", |shown| shown.trim() == "›");
+    screen.send("typed");
+    screen.wait_for("› typed");
+    screen.send("\x15");
+    screen.leave();
+}
+
+#[test]
+fn a_conversation_goes_on_after_a_crash() {
+    let gate = Gate::new();
+    let server = FakeServer::script([
+        says("the number is 7").into(),
+        held(&gate, &says("never")),
+        says("It was 7.").into(),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("choose a number");
+    screen.wait_for("is 7");
+    screen.say("think about it");
+    screen.wait_for("thinking");
+    screen.signal(Signal::KILL);
+    screen.kill();
+    gate.open();
+    let mut screen = AtScreen::start(&place, &["chat", "--continue"]);
+    screen.wait_for("the number is 7");
+    screen.say("which was it?");
+    screen.wait_for("It was 7.");
+    expect![[r#"
+    "#]]
+    .assert_eq(&screen.leave());
+}
+
+#[test]
+fn control_characters_of_a_file_and_of_an_answer_are_shown_and_not_sent() {
+    let server = FakeServer::script([
+        calls([call("a", "read_file", json!({"path": "evil\u{1b}[2J.md"}))]),
+        says("an \x1b]0;title\x07escape and `code\x1b[31m`"),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("escape and");
+    let sent = screen.sent();
+    for forbidden in ["\x1b[2J.md", "\x1b]0;", "\x1b[31m"] {
+        assert!(!String::from_utf8_lossy(&sent).contains(forbidden), "{forbidden:?}");
+    }
+    assert!(screen.text().contains(r"an \u{1b}]0;title\u{7}escape"), "{}", screen.text());
+    screen.leave();
+}
+
+#[test]
+fn much_pasted_text_bad_bytes_and_a_very_long_line_are_taken_calmly() {
+    let server = FakeServer::script([says("thanks"), says("again")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.wait_for("› ");
+    let line = "0123456789".repeat(10_000);
+    screen.send(format!("\x1b[200~{line}\x1b[201~\r"));
+    screen.wait_for("thanks");
+    assert_eq!(last_said(&server).len(), 100_000);
+    screen.send(b"\x1b[200~caf\xe9 \x83\x65\x83\x58\x83\x67 \xff\x1b[201~");
+    screen.wait_for("› caf");
+    screen.send(b"\xff\xfe ok\r");
+    screen.wait_for("again");
+    screen.leave();
+}
+
+#[test]
+fn commands_are_run_and_wrong_ones_told() {
+    let server = FakeServer::script([says("an **answer**")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("ask");
+    screen.wait_for("an answer");
+    screen.say("/modle");
+    screen.wait_for("did you mean `/model`?");
+    screen.say("/cost");
+    screen.wait_for("not known for fake/test");
+    screen.say("/copy");
+    screen.wait_for("sent to the terminal");
+    assert!(String::from_utf8_lossy(&screen.sent()).contains("\x1b]52;c;YW4gKiphbnN3ZXIqKg==\x07"));
+    screen.say("/save out.md");
+    screen.wait_for("written to");
+    assert!(place.read("out.md").unwrap().contains("an **answer**"));
+    screen.say("/tools read_file");
+    screen.wait_for("path");
+    screen.say("/con\t");
+    screen.wait_for("turns; bars are bytes");
+    screen.say("/clear");
+    screen.wait_for("`/resume s` goes back");
+    screen.say("/resume");
+    screen.wait_for("an answer");
+    screen.say("/quit");
+    assert_eq!(screen.finish(), Some(0));
+    assert_eq!(server.requests().len(), 1, "no command goes to the model");
+}
+
+#[test]
+fn an_answer_to_a_question_can_be_taken_back() {
+    let server =
+        FakeServer::script([writes("docs/a.md", "x"), says("one"), writes("docs/b.md", "x"), says("two")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("[r] always below docs/");
+    screen.send("r");
+    screen.wait_for("one");
+    screen.say("/permissions");
+    screen.wait_for("yes chat_router/file.write/docs/  always");
+    screen.say("/permissions revoke chat_router/file.write/docs/");
+    screen.wait_for("is taken back");
+    screen.say("again");
+    screen.wait_for("[r] always below docs/");
+    screen.send("n");
+    screen.wait_for("two");
+    assert_eq!((place.read("docs/a.md").as_deref(), place.read("docs/b.md")), (Some("x"), None));
+    screen.leave();
+}
+
+#[test]
+fn a_session_in_use_is_refused_with_who_holds_it() {
+    let server = FakeServer::script([says("never asked")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let screen = chat(&place);
+    screen.wait_for("› ");
+    let refused = place.run(["ask", "x", "--session", "s"]).exits(1);
+    assert!(refused.stderr.contains("is in use by process"), "{}", refused.stderr);
+    screen.leave();
+}
+
+#[test]
+fn sigterm_and_a_terminal_that_goes_away_end_the_turn_and_the_process() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &says("x")), held(&gate, &says("y"))]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("thinking");
+    screen.signal(Signal::TERM);
+    assert_eq!(screen.finish(), Some(130));
+    let mut screen = chat(&place);
+    screen.wait_for("› ");
+    screen.say("go");
+    screen.wait_for("thinking");
+    screen.hang_up();
+    gate.open();
+    let ended = place.run(["sessions", "show", "s", "--json"]).exits(0);
+    assert!(ended.stdout.contains("cancelled"), "{}", ended.stdout);
+}
+
+#[test]
+fn the_terminal_is_itself_again_afterwards() {
+    let server = FakeServer::script([says("never asked")]);
+    let place = Place::with(&server);
+    let mut screen = chat(&place);
+    screen.wait_for("› ");
+    screen.send("\x04");
+    assert_eq!(screen.finish(), Some(0));
+    screen.look(|terminal| {
+        let shown = terminal.screen();
+        assert!(!shown.hide_cursor() && !shown.bracketed_paste() && !shown.alternate_screen());
+    });
+}
