@@ -6,9 +6,11 @@
 mod diff;
 mod highlight;
 mod line;
+mod markdown;
 mod wrap;
 
 pub use diff::diff_lines;
 pub use highlight::Highlighter;
 pub use line::{Colour, Line, Look, Span, Style, cell_width, visible};
+pub use markdown::MarkdownStream;
 pub use wrap::wrap;
