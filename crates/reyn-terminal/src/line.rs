@@ -164,10 +164,9 @@ impl Line {
     /// Adds text on the right. Control characters, line ends among them, are written out; a tab becomes
     /// spaces up to the next stop.
     pub fn push(&mut self, text: &str, style: Style) {
-        if text.is_empty() {
-            return;
-        }
-        if text.chars().any(needs_words) {
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            self.push_fitting(text, text.len(), style);
+        } else if text.chars().any(needs_words) {
             for piece in text.split_inclusive(needs_words) {
                 let end = piece.char_indices().next_back().filter(|(_, c)| needs_words(*c));
                 let (clean, special) = end.map_or((piece, None), |(at, c)| (&piece[..at], Some(c)));
@@ -184,10 +183,15 @@ impl Line {
     }
 
     fn push_clean(&mut self, text: &str, style: Style) {
+        self.push_fitting(text, cell_width(text), style);
+    }
+
+    /// Adds text without control characters, whose width is known.
+    pub(crate) fn push_fitting(&mut self, text: &str, width: usize, style: Style) {
         if text.is_empty() {
             return;
         }
-        self.width += cell_width(text);
+        self.width += width;
         match self.spans.last_mut() {
             Some(last) if last.style == style => last.text.push_str(text),
             Some(_) | None => self.spans.push(Span { text: text.to_owned(), style }),
@@ -198,6 +202,19 @@ impl Line {
     pub fn append(&mut self, other: &Self) {
         for span in &other.spans {
             self.push_clean(&span.text, span.style);
+        }
+    }
+
+    /// Takes the spaces at its end away.
+    pub(crate) fn trim_end(&mut self) {
+        while let Some(last) = self.spans.last_mut() {
+            let kept = last.text.trim_end_matches(' ').len();
+            self.width -= last.text.len() - kept;
+            last.text.truncate(kept);
+            if kept > 0 {
+                return;
+            }
+            self.spans.pop();
         }
     }
 

@@ -1,91 +1,157 @@
 //! Breaking a line where it is too wide.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::line::{Line, Style, grapheme_width};
+use crate::line::{Line, Span, Style, grapheme_width};
 
 /// Characters that no row begins with: closing marks, and small kana that belong to the one before.
-const NEVER_FIRST: &str =
-    "、。，．・：；？！）］｝〕〉》」』】’”ー々ゝヽぁぃぅぇぉっゃゅょァィゥェォッャュョ),.!?:;]}%";
+const NEVER_FIRST: &str = "、。，．・：；？！）］｝〕〉》」』】’”ー々ゝヽぁぃぅぇぉっゃゅょァィゥェォッャュョ…‥〜～〟゛゜％｡､｣ｰﾞﾟ),.!?:;]}%";
 /// Characters that no row ends with: opening marks.
-const NEVER_LAST: &str = "（［｛〔〈《「『【‘“([{";
+const NEVER_LAST: &str = "（［｛〔〈《「『【‘“〝｢([{";
 /// How many graphemes are looked back for a better place to break.
 const LOOK_BACK_MAX: usize = 60;
 
-/// A grapheme on its way into a row.
-struct Cell<'a> {
-    text: &'a str,
-    style: Style,
+/// A grapheme on its way into a row: where it stands in which span, and its columns.
+struct Cell {
+    span: usize,
+    start: usize,
+    end: usize,
     width: usize,
 }
 
+/// Where a row may end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// Between words and between wide characters.
+    Words,
+    /// Where the row is full.
+    Full,
+}
+
 /// Breaks a line into rows of at most `columns`, at spaces and between wide characters where it can, never
-/// before a closing mark. Rows after the first begin with `indent` spaces. A line that fits is one row.
+/// before a closing mark. Rows after the first begin with `indent` spaces. A line that fits is one row. Only
+/// a character that is wider than `columns` makes a row that is too wide.
 #[must_use]
 pub fn wrap(line: &Line, columns: usize, indent: usize) -> Vec<Line> {
-    let columns = columns.max(2);
+    rows(line, columns, indent, Ends::Words)
+}
+
+/// Breaks a line into rows of exactly `columns` where it can, and takes nothing away.
+pub(crate) fn chop(line: &Line, columns: usize) -> Vec<Line> {
+    rows(line, columns, 0, Ends::Full)
+}
+
+fn rows(line: &Line, columns: usize, indent: usize, ends: Ends) -> Vec<Line> {
+    let columns = columns.max(1);
     if line.width() <= columns {
         return vec![line.clone()];
     }
     let indent = if indent + 8 > columns { 0 } else { indent };
-    let cells: Vec<Cell<'_>> = line
-        .spans()
-        .iter()
-        .flat_map(|span| {
-            let style = span.style();
-            span.text().graphemes(true).map(move |text| Cell { text, style, width: grapheme_width(text) })
-        })
-        .collect();
+    let text = Cells::of(line);
     let mut rows = vec![];
     let mut start = 0;
-    while start < cells.len() {
+    while start < text.cells.len() {
         let room = if rows.is_empty() { columns } else { columns - indent };
-        let full = fitting(&cells[start..], room) + start;
-        let end = if full == cells.len() { full } else { best_break(&cells, start, full) };
+        let full = text.fitting(start, room);
+        let end = match ends {
+            Ends::Words if full < text.cells.len() => text.best_break(start, full),
+            Ends::Words | Ends::Full => full,
+        };
+        // A space at the end of a row is not seen and would push the row over its width.
+        let is_trimmed = ends == Ends::Words && end < text.cells.len();
+        let shown =
+            (start..end).rev().find(|at| !is_trimmed || !text.is_space(*at)).map_or(start, |at| at + 1);
         let mut row = Line::new();
         if !rows.is_empty() {
             row.push(&" ".repeat(indent), Style::PLAIN);
         }
-        let is_end = end == cells.len();
-        // A space at the end of a row is not seen and would push the row over its width.
-        let shown = (start..end).rev().find(|at| is_end || cells[*at].text != " ").map_or(start, |at| at + 1);
-        for cell in &cells[start..shown] {
-            row.push(cell.text, cell.style);
-        }
+        text.write(start..shown, &mut row);
         rows.push(row);
         start = end;
-        while start < cells.len() && cells[start].text == " " {
+        while ends == Ends::Words && start < text.cells.len() && text.is_space(start) {
             start += 1;
         }
     }
     rows
 }
 
-/// How many cells fit into `room` columns, at least one.
-fn fitting(cells: &[Cell<'_>], room: usize) -> usize {
-    let mut taken = 0;
-    for (at, cell) in cells.iter().enumerate() {
-        taken += cell.width;
-        if taken > room {
-            return at.max(1);
+/// A line in graphemes.
+struct Cells<'a> {
+    spans: &'a [Span],
+    cells: Vec<Cell>,
+}
+
+impl<'a> Cells<'a> {
+    fn of(line: &'a Line) -> Self {
+        let spans = line.spans();
+        let mut cells = Vec::with_capacity(line.width());
+        for (span, of) in spans.iter().enumerate() {
+            if of.text().is_ascii() {
+                cells.extend((0..of.text().len()).map(|start| Cell {
+                    span,
+                    start,
+                    end: start + 1,
+                    width: 1,
+                }));
+            } else {
+                cells.extend(of.text().grapheme_indices(true).map(|(start, text)| Cell {
+                    span,
+                    start,
+                    end: start + text.len(),
+                    width: grapheme_width(text),
+                }));
+            }
+        }
+        Self { spans, cells }
+    }
+
+    fn text(&self, at: usize) -> &'a str {
+        let Cell { span, start, end, .. } = self.cells[at];
+        &self.spans[span].text()[start..end]
+    }
+
+    fn is_space(&self, at: usize) -> bool {
+        self.text(at) == " "
+    }
+
+    /// The end of the cells from `start` that fit into `room` columns, at least one.
+    fn fitting(&self, start: usize, room: usize) -> usize {
+        let mut taken = 0;
+        for (at, cell) in self.cells.iter().enumerate().skip(start) {
+            taken += cell.width;
+            if taken > room {
+                return at.max(start + 1);
+            }
+        }
+        self.cells.len()
+    }
+
+    /// Where to break a row that could hold the cells up to `full`.
+    fn best_break(&self, start: usize, full: usize) -> usize {
+        let earliest = (start + 1).max(full.saturating_sub(LOOK_BACK_MAX));
+        (earliest..=full).rev().find(|at| self.may_break(*at)).unwrap_or(full)
+    }
+
+    /// Whether a row may end before a cell.
+    fn may_break(&self, at: usize) -> bool {
+        if self.is_space(at - 1) || self.is_space(at) {
+            return true;
+        }
+        let is_wide = self.cells[at - 1].width == 2 || self.cells[at].width == 2;
+        is_wide && !NEVER_FIRST.contains(self.text(at)) && !NEVER_LAST.contains(self.text(at - 1))
+    }
+
+    /// Writes cells, those of a span together.
+    fn write(&self, cells: Range<usize>, row: &mut Line) {
+        for of_span in self.cells[cells].chunk_by(|one, next| one.span == next.span) {
+            let (first, last) = (&of_span[0], &of_span[of_span.len() - 1]);
+            let span = &self.spans[first.span];
+            let width = of_span.iter().map(|cell| cell.width).sum();
+            row.push_fitting(&span.text()[first.start..last.end], width, span.style());
         }
     }
-    cells.len()
-}
-
-/// Where to break a row that could hold the cells up to `full`.
-fn best_break(cells: &[Cell<'_>], start: usize, full: usize) -> usize {
-    let earliest = (start + 1).max(full.saturating_sub(LOOK_BACK_MAX));
-    (earliest..=full).rev().find(|at| may_break(&cells[*at - 1], &cells[*at])).unwrap_or(full)
-}
-
-/// Whether a row may end between two cells.
-fn may_break(before: &Cell<'_>, after: &Cell<'_>) -> bool {
-    if before.text == " " || after.text == " " {
-        return true;
-    }
-    let is_wide = before.width == 2 || after.width == 2;
-    is_wide && !NEVER_FIRST.contains(after.text) && !NEVER_LAST.contains(before.text)
 }
 
 #[cfg(test)]
@@ -104,8 +170,11 @@ mod tests {
             ("the quick brown fox", 10, 2, vec!["the quick", "  brown", "  fox"]),
             ("日本語の文章です。終わり", 10, 0, vec!["日本語の文", "章です。終", "わり"]),
             ("日本語の文章。次", 12, 0, vec!["日本語の文", "章。次"]),
+            ("日本語です……次", 10, 0, vec!["日本語で", "す……次"]),
             ("いう「引用」は", 6, 0, vec!["いう", "「引", "用」は"]),
             ("abcdefghijklmno", 10, 0, vec!["abcdefghij", "klmno"]),
+            ("abc de", 1, 0, vec!["a", "b", "c", "d", "e"]),
+            ("日a", 1, 0, vec!["日", "a"]),
             ("short", 10, 4, vec!["short"]),
             ("", 10, 0, vec![""]),
         ];
