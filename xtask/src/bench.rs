@@ -16,6 +16,8 @@ use crate::try_it::built_program;
 /// Runs of each command when the call does not say.
 const RUNS: usize = 31;
 const ROUNDS: usize = 50;
+/// Sessions that a list has to look through.
+const SESSIONS: usize = 10_000;
 
 /// What one run of a process cost.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -105,8 +107,16 @@ fn commands(reyn: &Path, place: &Path, runs: usize) -> Result<()> {
         Case { name: "ask, no tool used", ..ask(silent.port, None) },
         Case { name: "ask, 50 read_file rounds", ..ask(busy.port, None) },
         Case { name: "ask, beside 1 GB of old sessions", ..ask(silent.port, Some("old")) },
+        Case {
+            name: "sessions list, of 10,000",
+            args: ["sessions", "list"].map(str::to_owned).to_vec(),
+            port: None,
+            session_folder: Some("many"),
+        },
     ];
     old_sessions(&place.join("old"))?;
+    once(reyn, place, &ask(silent.port, Some("many")))?;
+    many_sessions(&place.join("many/.reyn/state/sessions"))?;
     let mut costs: Vec<Vec<Cost>> = vec![vec![]; cases.len()];
     for _ in 0..runs {
         for (case, costs) in cases.iter().zip(&mut costs) {
@@ -146,6 +156,21 @@ fn old_sessions(folder: &Path) -> Result<()> {
         std::fs::File::create(session.join("log.jsonl"))?.set_len(1 << 20)?;
     }
     std::fs::write(folder.join("README.md"), "hello\n")?;
+    Ok(())
+}
+
+/// Copies the one session that is there, each log with a time of its own.
+fn many_sessions(folder: &Path) -> Result<()> {
+    let first = std::fs::read_dir(folder)?.next().context("no session")??.path();
+    let log = std::fs::read(first.join("log.jsonl"))?;
+    let now = std::time::SystemTime::now();
+    for at in 1..SESSIONS {
+        let session = folder.join(format!("20260102-030405-{at:04x}"));
+        std::fs::create_dir(&session)?;
+        let mut file = std::fs::File::create(session.join("log.jsonl"))?;
+        file.write_all(&log)?;
+        file.set_modified(now - std::time::Duration::from_secs(at as u64))?;
+    }
     Ok(())
 }
 
