@@ -3,18 +3,25 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod answer;
+mod completions;
+mod config_edit;
 mod cut_short;
+mod doctor;
 mod exit_code;
+mod follow;
 mod help;
 #[cfg(feature = "local")]
 mod local_model;
 mod machine_read;
+mod man;
 mod model_choice;
 mod model_files;
 mod permission;
+mod permissions;
 mod place;
 mod project;
 mod running;
 mod secret;
 mod terminal;
 mod trail;
+mod verify;

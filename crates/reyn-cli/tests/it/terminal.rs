@@ -15,14 +15,14 @@ use crate::place::Place;
 use crate::running::{Heard, Owned};
 
 /// A process whose input and both outputs are one terminal.
-struct AtTerminal {
+pub(crate) struct AtTerminal {
     keyboard: File,
     screen: Heard,
     child: Owned,
 }
 
 impl AtTerminal {
-    fn start(place: &Place, args: &[&str]) -> Self {
+    pub(crate) fn start(place: &Place, args: &[&str]) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -39,21 +39,21 @@ impl AtTerminal {
     }
 
     #[track_caller]
-    fn wait_for(&self, text: &str) {
+    pub(crate) fn wait_for(&self, text: &str) {
         let is_there = self.screen.wait(|heard| heard.text().contains(text));
         assert!(is_there, "no `{text}` on the screen:\n{}", self.screen.text());
     }
 
     /// Types a line once the screen shows `after`.
     #[track_caller]
-    fn type_after(&mut self, after: &str, line: &str) {
+    pub(crate) fn type_after(&mut self, after: &str, line: &str) {
         self.wait_for(after);
         self.keyboard.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
     /// The exit code, and everything that the screen showed.
     #[track_caller]
-    fn finish(mut self, place: &Place) -> (Option<i32>, String) {
+    pub(crate) fn finish(mut self, place: &Place) -> (Option<i32>, String) {
         assert!(self.screen.wait(|heard| heard.has_ended), "still running:\n{}", self.screen.text());
         let code = self.child.0.wait().unwrap().code();
         (code, place.masks().apply(&self.screen.text().replace("\r\n", "\n")))
