@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reyn_core::limits::{ASK_ROUNDS_MAX, IDENTICAL_FAILURES_MAX, STDIN_BYTES_MAX};
 use reyn_core::turn::TurnLimits;
+use reyn_runtime::log::LogError;
 use reyn_runtime::{Session, SessionError, SessionOptions, TurnReport};
 use tokio_util::sync::CancellationToken;
 
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed("io", format!("cannot start: {error}")))?;
+        .map_err(|error| Failure::failed("io", format!("cannot start: {error}; try again")))?;
     let cancel = CancellationToken::new();
     let result = runtime.block_on(async {
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
@@ -130,7 +131,10 @@ fn open_session(
 }
 
 fn broken(error: SessionError) -> Failure {
-    Failure::failed("session", error.to_string())
+    // Both are about writing below `.reyn/`; other kinds of errors say themselves what to do.
+    let is_io = matches!(error, SessionError::Audit(_) | SessionError::Log(LogError::Io { .. }));
+    let hint = if is_io { "; `reyn doctor` says whether there is room and who may write there" } else { "" };
+    Failure::failed("session", format!("{error}{hint}"))
 }
 
 /// The prompt typed, with what is piped in after it.
@@ -159,9 +163,9 @@ async fn piped() -> Result<String, Failure> {
             reading.await
         }
     };
-    let bytes = read
-        .unwrap_or_else(|error| Err(std::io::Error::other(error)))
-        .map_err(|error| Failure::failed("io", format!("cannot read standard input: {error}")))?;
+    let bytes = read.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(|error| {
+        Failure::failed("io", format!("cannot read standard input: {error}; `< /dev/null` gives none"))
+    })?;
     if bytes.len() > STDIN_BYTES_MAX {
         let message = format!(
             "standard input is longer than {STDIN_BYTES_MAX} bytes; put it in a file and name the file"

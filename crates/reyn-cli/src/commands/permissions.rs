@@ -204,7 +204,10 @@ fn clear(project: &Project, mut store: ApprovalStore, args: &ClearArgs) -> Resul
             return Err(Failure::wants_person(message));
         }
         if !confirm::is_yes(&format!("Take back {what} of this project?"), confirm::Default::No) {
-            return Err(Failure::failed("declined", "nothing was taken back"));
+            return Err(Failure::failed(
+                "declined",
+                "nothing was taken back; `reyn permissions revoke KEY` takes one answer back",
+            ));
         }
     }
     let count = store.clear().map_err(failed)?;
@@ -235,6 +238,8 @@ fn taken_back_without_trace(failure: &Failure) -> Failure {
 fn failed(error: ApprovalError) -> Failure {
     match error {
         ApprovalError::Malformed { .. } => Failure::usage("approvals", error.to_string()),
-        ApprovalError::Io { .. } => Failure::failed("io", error.to_string()),
+        ApprovalError::Io { .. } => {
+            Failure::failed("io", format!("{error}; try again, or look at its owner and mode"))
+        }
     }
 }

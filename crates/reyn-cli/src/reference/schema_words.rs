@@ -83,10 +83,9 @@ impl<'a> Schema<'a> {
     }
 
     fn plain_type(self, value: &'a Value) -> String {
-        let name = match &value["type"] {
-            Value::Array(names) => names.iter().filter_map(Value::as_str).find(|name| *name != "null"),
-            other => other.as_str(),
-        };
+        let names =
+            value["type"].as_array().map_or_else(|| vec![&value["type"]], |names| names.iter().collect());
+        let name = names.into_iter().filter_map(Value::as_str).find(|name| *name != "null");
         match name {
             Some("string") => "text".to_owned(),
             Some("integer") => "whole number".to_owned(),

@@ -205,11 +205,9 @@ fn a_clock_behind_the_audit_trail_is_a_warning() {
 }
 
 #[test]
-fn it_works_without_a_home_and_where_no_project_can_be() {
+fn it_works_where_no_project_can_be() {
     let place = Place::new().file(".reyn", "no folder");
-    let mut command = place.command(&["doctor", "--json"]);
-    command.env("HOME", "");
-    let done = crate::running::Running::new(command, place.masks()).finish().exits(1);
+    let done = place.run(["doctor", "--json"]).exits(1);
     has(&done, "config", "fail: .reyn: `.reyn` is not a folder");
     has(&done, "terminal", "info: ");
 }
