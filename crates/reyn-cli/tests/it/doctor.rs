@@ -76,6 +76,14 @@ fn a_configuration_that_is_wrong_is_told_whole_and_the_rest_is_looked_at() {
 }
 
 #[test]
+fn kept_answers_that_cannot_be_read_are_a_failure() {
+    let server = server();
+    let place = Place::with(&server).file(".reyn/approvals.yaml", "chat_router/file.write/a: maybe\n");
+    let done = place.run(["doctor", "--json"]).exits(1);
+    has(&done, "config", "fail: `/work/.reyn/approvals.yaml` is not a list of");
+}
+
+#[test]
 fn without_any_model_it_says_what_to_do_first() {
     let done = Place::new().run(["doctor"]).exits(1);
     if cfg!(feature = "local") {

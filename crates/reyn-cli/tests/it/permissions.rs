@@ -76,7 +76,7 @@ fn a_file_that_is_wrong_is_told_with_its_line_and_left_as_it_is() {
         let mut command = place.command(&["permissions"]);
         command.args(&args);
         let done = crate::running::Running::new(command, place.masks()).finish().exits(2);
-        assert!(done.stderr.contains("line 2") && done.stderr.contains("mend that line"), "{}", done.stderr);
+        assert!(done.stderr.contains("line 2") && done.stderr.contains("mend this one"), "{}", done.stderr);
     }
     assert_eq!(answers(&place), text);
 }

@@ -74,11 +74,14 @@ fn a_time_is_a_bound() {
     assert_eq!(count(["events", "--json", "--until", "1h"]), 0);
 }
 
+/// What is typed, and which events it leaves.
+type Narrowing = (&'static [&'static str], fn(&Value) -> bool);
+
 #[test]
 fn filters_narrow_each_other_in_every_combination() {
     let place = place();
     let all = place.events();
-    let filters: [(&[&str], fn(&Value) -> bool); 5] = [
+    let filters: [Narrowing; 5] = [
         (&["--session", "two"], |event| event["data"]["run_id"] == "two"),
         (&["--kind", "turn_started", "--kind", "llm_called"], |event| {
             event["type"] == "turn_started" || event["type"] == "llm_called"
