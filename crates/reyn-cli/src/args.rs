@@ -22,6 +22,7 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Start here:
+  reyn chat                              talk about the files in this folder
   reyn ask \"what does README.md say?\"    one question, answered from your files
   reyn init                              a commented configuration for this folder
 

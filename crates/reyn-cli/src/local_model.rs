@@ -21,7 +21,10 @@ pub(crate) fn store() -> Result<ModelStore, Failure> {
         Some((Ok(text), path)) => Catalogue::parse(&text)
             .map_err(|error| Failure::usage("config", format!("`{}`: {error}", path.display())))?,
         Some((Err(error), path)) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Failure::usage("config", format!("cannot read `{}`: {error}", path.display())));
+            return Err(Failure::usage(
+                "config",
+                format!("cannot read `{}`: {error}; look at its owner and mode", path.display()),
+            ));
         }
         Some((Err(_), _)) | None => Catalogue::bundled().clone(),
     };

@@ -7,6 +7,7 @@ mod chat;
 mod commands;
 mod confirm;
 mod exit;
+mod first_words;
 mod local_model;
 mod management;
 mod model_choice;
@@ -14,6 +15,8 @@ mod new_file;
 mod opening;
 mod output;
 mod person;
+#[cfg(test)]
+mod reference;
 mod signals;
 mod transcript;
 mod view;
@@ -35,7 +38,7 @@ fn main() -> ExitCode {
         Err(error) => return ExitCode::from(not_parsed(&error).code()),
     };
     let Some(command) = cli.command else {
-        output::result(&first_words());
+        output::result(&first_words::first_words());
         return ExitCode::from(Exit::Usage.code());
     };
     let exit = run(&command).unwrap_or_else(|failure| {
@@ -119,13 +122,4 @@ const fn form(command: &Command) -> Form {
         ) => *json,
     };
     if wants_object { Form::Object } else { Form::Words }
-}
-
-fn first_words() -> String {
-    "reyn: a language model decides, the runtime enforces.\n\n\
-     Start here:\n  \
-     reyn ask \"what does README.md say?\"    one question, answered from your files\n  \
-     reyn init                              a commented configuration for this folder\n  \
-     reyn --help                            every command\n"
-        .to_owned()
 }

@@ -116,16 +116,18 @@ pub(crate) async fn plan(project: &Project, asked: Option<&str>) -> Result<Plan,
     Ok(Plan::Local { named: None, why: "no key, no server, nothing configured".to_owned() })
 }
 
+/// Whether the configuration or a key names who answers; no server is asked.
+pub(crate) fn is_named(project: &Project, providers: &Providers) -> bool {
+    let read = |name: &str| project.config.variable(name).map(str::to_owned);
+    project.config.settings.llm.default_class().is_some() || providers.first_with_key(&read).is_some()
+}
+
 /// The bundled providers, or the operator's own list in `~/.reyn/providers.toml`.
 pub(crate) fn providers(home: Option<&Path>) -> Result<Providers, Failure> {
     let own = home.map(|home| home.join(".reyn/providers.toml"));
     match own.map(|path| (std::fs::read_to_string(&path), path)) {
-        Some((Ok(text), path)) => Providers::parse(&text).map_err(|error| {
-            Failure::usage(
-                "config",
-                format!("`{}`: {error}; mend it, or remove it for the built-in list", path.display()),
-            )
-        }),
+        Some((Ok(text), path)) => Providers::parse(&text)
+            .map_err(|error| Failure::usage("config", format!("`{}`: {error}", path.display()))),
         Some((Err(error), path)) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::usage(
             "config",
             format!("cannot read `{}`: {error}; look at its owner and mode", path.display()),

@@ -9,7 +9,7 @@ use reyn_core::limits::IDENTICAL_FAILURES_MAX;
 use reyn_core::turn::TurnLimits;
 use reyn_llm::ChatModel;
 use reyn_runtime::gate::Person;
-use reyn_runtime::log::OpenReport;
+use reyn_runtime::log::{LogError, OpenReport};
 use reyn_runtime::{Session, SessionError, SessionOptions, Sessions};
 
 use crate::args::RunArgs;
@@ -121,5 +121,8 @@ pub(crate) fn tell(report: &OpenReport) {
 
 /// A session that cannot be opened or written.
 pub(crate) fn broken(error: SessionError) -> Failure {
-    Failure::failed("session", error.to_string())
+    // Both are about writing below `.reyn/`; other kinds of errors say themselves what to do.
+    let is_io = matches!(error, SessionError::Audit(_) | SessionError::Log(LogError::Io { .. }));
+    let hint = if is_io { "; `reyn doctor` says whether there is room and who may write there" } else { "" };
+    Failure::failed("session", format!("{error}{hint}"))
 }

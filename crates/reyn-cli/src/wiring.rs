@@ -33,8 +33,9 @@ pub(crate) struct Project {
 
 /// Where and as whom the process runs.
 pub(crate) fn inputs() -> Result<ConfigInputs, Failure> {
-    let working_dir = std::env::current_dir()
-        .map_err(|error| Failure::failed("io", format!("cannot tell the working folder: {error}")))?;
+    let working_dir = std::env::current_dir().map_err(|error| {
+        Failure::failed("io", format!("cannot tell the working folder: {error}; go to a folder that exists"))
+    })?;
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -57,6 +58,14 @@ pub(crate) fn place() -> Result<reyn_runtime::config::Project, Failure> {
 /// Whether a variable of the environment is configuration.
 pub(crate) fn is_configuration(name: &str) -> bool {
     name.starts_with("REYN_") && !OTHER_VARIABLES.contains(&name)
+}
+
+/// What runs asynchronous work, on this thread.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed("io", format!("cannot start: {error}; try again")))
 }
 
 /// The person's home folder.
@@ -134,22 +143,40 @@ impl Project {
     fn profile(&self, name: &str) -> Result<Narrowing, Failure> {
         let registry = reyn_tools::builtin();
         let known: Vec<&str> = registry.specs().map(|spec| spec.name).collect();
-        let loaded = self
-            .config
-            .profiles()
-            .load(name, &known)
-            .map_err(|error: ProfileError| Failure::usage("profile", error.to_string()))?;
+        let loaded =
+            self.config.profiles().load(name, &known).map_err(|error| self.no_profile(name, &error))?;
         for warning in &loaded.warnings {
             output::note(&format!("reyn: {warning}"));
         }
         Ok(loaded.profile.resolve(NarrowingOrigin::session(name)))
     }
 
+    fn no_profile(&self, name: &str, error: &ProfileError) -> Failure {
+        let hint = match error {
+            ProfileError::Malformed(_) => String::new(),
+            ProfileError::Missing { .. } => {
+                let all = self.config.profiles().load_all(&[]).unwrap_or_default();
+                let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+                let near = nearest(name, names.iter().copied());
+                match (near.is_empty(), names.is_empty()) {
+                    (false, _) => format!("; did you mean {}?", alternatives(&near)),
+                    (true, false) => format!("; there is {}", alternatives(&names)),
+                    (true, true) => "; write it, or leave `--profile` out".to_owned(),
+                }
+            }
+        };
+        Failure::usage("profile", format!("{error}{hint}"))
+    }
+
     /// What tools may use, in the very zones that their calls are judged by.
     pub(crate) fn context(&self, authority: &Effective) -> Result<Arc<Context>, Failure> {
         let zones = authority.agent().zones().clone();
         let workspace = Workspace::open(zones, self.config.home.clone()).map_err(|error| {
-            Failure::failed("io", format!("cannot open the workspace `{}`: {error}", self.root().display()))
+            let root = self.root().display();
+            Failure::failed(
+                "io",
+                format!("cannot open the workspace `{root}`: {error}; look at its owner and mode"),
+            )
         })?;
         Ok(Arc::new(Context::new(workspace)))
     }
@@ -174,7 +201,7 @@ fn excluded(tools: &[String], categories: &[String]) -> Result<Narrowing, Failur
         if !registry.specs().any(|spec| spec.name == name) {
             let near = nearest(name, registry.specs().map(|spec| spec.name));
             let hint = if near.is_empty() {
-                String::new()
+                "; `reyn tools list` shows them all".to_owned()
             } else {
                 format!("; did you mean {}?", alternatives(&near))
             };
@@ -207,7 +234,8 @@ fn excluded(tools: &[String], categories: &[String]) -> Result<Narrowing, Failur
 /// A random token of `bytes` bytes, in hexadecimal.
 pub(crate) fn token(bytes: usize) -> Result<String, Failure> {
     let mut random = vec![0_u8; bytes];
-    getrandom::fill(&mut random)
-        .map_err(|error| Failure::failed("io", format!("the system gives no random bytes: {error}")))?;
+    getrandom::fill(&mut random).map_err(|error| {
+        Failure::failed("io", format!("the system gives no random bytes: {error}; try again"))
+    })?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -43,7 +43,7 @@ pub enum ApprovalError {
     },
     /// It is no map of keys to `true` or `false`.
     #[error(
-        "`{path}` is not a list of `key: true` or `key: false` lines: {reason}; mend that line, or remove the file to forget every answer"
+        "`{path}` is not a list of `key: true` or `key: false` lines; mend this one, or remove the file to forget every answer: {reason}"
     )]
     Malformed {
         /// Which file.

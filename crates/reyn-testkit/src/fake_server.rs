@@ -174,6 +174,9 @@ impl Shared {
     fn answer(&self, request: &HttpRequest) -> Response {
         let path = request.path.split('?').next().unwrap_or_default();
         match (request.method.as_str(), path) {
+            ("GET", "/v1/models") if !self.has_right_key(request) => {
+                error(401, "the key is wrong or missing")
+            }
             ("GET", "/v1/models") => {
                 let models = locked(&self.models).iter().map(|id| json!({"id": id})).collect::<Vec<_>>();
                 Response::json(200, &json!({"object": "list", "data": models}))
@@ -204,15 +207,18 @@ impl Shared {
         if !content_type.starts_with("application/json") {
             return Err(format!("the content type is `{content_type}`"));
         }
-        if let Some(key) = locked(&self.key).as_deref()
-            && request.header("authorization") != Some(format!("Bearer {key}").as_str())
-        {
+        if !self.has_right_key(request) {
             return Err("the request carries the wrong key or none".to_owned());
         }
         let body = serde_json::from_slice(&request.body)
             .map_err(|error| format!("the body is not JSON: {error}"))?;
         check_request(&body)?;
         Ok(body)
+    }
+
+    fn has_right_key(&self, request: &HttpRequest) -> bool {
+        let key = locked(&self.key);
+        key.as_deref().is_none_or(|key| request.header("authorization") == Some(&format!("Bearer {key}")))
     }
 
     fn violation(&self, fault: String) -> Response {

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed("io", format!("cannot start: {error}")))?;
+        .map_err(|error| Failure::failed("io", format!("cannot start: {error}; try again")))?;
     let cancel = CancellationToken::new();
     let result = runtime.block_on(async {
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
@@ -108,9 +108,9 @@ async fn piped() -> Result<String, Failure> {
             reading.await
         }
     };
-    let bytes = read
-        .unwrap_or_else(|error| Err(std::io::Error::other(error)))
-        .map_err(|error| Failure::failed("io", format!("cannot read standard input: {error}")))?;
+    let bytes = read.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(|error| {
+        Failure::failed("io", format!("cannot read standard input: {error}; `< /dev/null` gives none"))
+    })?;
     if bytes.len() > STDIN_BYTES_MAX {
         let message = format!(
             "standard input is longer than {STDIN_BYTES_MAX} bytes; put it in a file and name the file"

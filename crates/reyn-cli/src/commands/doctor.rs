@@ -1,6 +1,7 @@
 //! `reyn doctor`: looks for what is wrong with this machine, this project and its model.
 //!
-//! Invariant: it changes nothing, shows no key, and ends in [`DOCTOR_TIME_MAX`], whatever does not answer.
+//! Invariant: it writes nothing, shows no key, and ends in [`DOCTOR_TIME_MAX`], whatever does not answer. That
+//! secrets which others can read become private is the loading of every command.
 
 mod clock;
 mod config;
@@ -14,10 +15,12 @@ mod surroundings;
 mod terminal;
 
 use std::fmt::Write as _;
+use std::io::IsTerminal;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use reyn_terminal::{Line, wrap};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
@@ -26,6 +29,9 @@ use surroundings::Surroundings;
 
 /// Longest time until there is a result. What takes longer is left behind and said.
 const DOCTOR_TIME_MAX: Duration = Duration::from_secs(8);
+
+/// Columns below which rows are left to the terminal.
+const COLUMNS_MIN: u16 = 40;
 
 /// `reyn doctor`.
 #[derive(Debug, Args)]
@@ -133,7 +139,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, Failure> {
     if args.json {
         output::json(&in_json(&found, exit));
     } else {
-        output::result(&in_words(&found, output::result_has_colours()));
+        output::result(&in_words(&found, output::result_has_colours(), columns()));
     }
     Ok(exit)
 }
@@ -183,7 +189,14 @@ fn in_json(found: &[(&'static str, Finding)], exit: Exit) -> Value {
     json!({ "status": status, "exit_code": exit.code(), "checks": checks })
 }
 
-fn in_words(found: &[(&'static str, Finding)], has_colours: bool) -> String {
+/// How wide the terminal is; `None` when it is none, where nothing is broken into rows.
+fn columns() -> Option<usize> {
+    let out = std::io::stdout();
+    let size = out.is_terminal().then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten()?;
+    (size.ws_col >= COLUMNS_MIN).then_some(usize::from(size.ws_col))
+}
+
+fn in_words(found: &[(&'static str, Finding)], has_colours: bool, columns: Option<usize>) -> String {
     let width = found.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let paint = |text: &str, colour: &str| {
         if has_colours { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
@@ -194,13 +207,19 @@ fn in_words(found: &[(&'static str, Finding)], has_colours: bool) -> String {
         let shown = if *name == last { "" } else { *name };
         last = name;
         let mark = paint(finding.status.mark(), finding.status.colour());
-        // A message of several lines keeps to its column.
-        let indent = format!("\n{:width$}", "", width = width + 4);
-        let message = output::for_terminal(&finding.message).replace('\n', &indent);
-        let _ = writeln!(text, "{mark} {shown:<width$}  {message}");
+        let indent = width + 4;
+        let columns = columns.map(|columns| columns.saturating_sub(indent));
+        for (at, row) in rows(&finding.message, columns).into_iter().enumerate() {
+            let _ = if at == 0 {
+                writeln!(text, "{mark} {shown:<width$}  {row}")
+            } else {
+                writeln!(text, "{:indent$}{row}", "")
+            };
+        }
         if let Some(fix) = &finding.fix {
-            let fix = output::for_terminal(fix).replace('\n', &indent);
-            let _ = writeln!(text, "  {:width$}  {}", "", paint(&format!("-> {fix}"), "2"));
+            for row in rows(&format!("-> {fix}"), columns) {
+                let _ = writeln!(text, "{:indent$}{}", "", paint(&row, "2"));
+            }
         }
     }
     let count = |status: Status| found.iter().filter(|(_, finding)| finding.status == status).count();
@@ -209,6 +228,19 @@ fn in_words(found: &[(&'static str, Finding)], has_colours: bool) -> String {
         (fails, warnings) => writeln!(text, "\n{fails} to mend, {warnings} to know about"),
     };
     text
+}
+
+/// A text in rows that fit, every one below the first.
+fn rows(text: &str, columns: Option<usize>) -> Vec<String> {
+    let text = output::for_terminal(text);
+    let lines = text.lines();
+    match columns {
+        None => lines.map(str::to_owned).collect(),
+        Some(columns) => {
+            let wrapped = lines.flat_map(|line| wrap(&Line::plain(line), columns, 0));
+            wrapped.map(|row| row.text()).collect()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -235,8 +267,22 @@ mod tests {
 
             1 to mend, 1 to know about
         "#]]
-        .assert_eq(&in_words(&found, false));
-        assert!(in_words(&found, true).starts_with("\x1b[32m✓\x1b[0m config"));
+        .assert_eq(&in_words(&found, false, None));
+        assert!(in_words(&found, true, None).starts_with("\x1b[32m✓\x1b[0m config"));
+    }
+
+    #[test]
+    fn a_long_message_is_broken_into_rows_of_a_terminal() {
+        let found = [("disk", Finding::warn("the project has very little room left", "make some"))];
+        expect![[r#"
+            ! disk  the project has
+                    very little room
+                    left
+                    -> make some
+
+            0 to mend, 1 to know about
+        "#]]
+        .assert_eq(&in_words(&found, false, Some(26)));
     }
 
     #[test]

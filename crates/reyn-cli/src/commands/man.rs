@@ -73,9 +73,12 @@ fn page_name(command: &Command) -> &str {
 fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     let mut text = vec![];
     Man::new(command.clone())
+        .source(concat!("reyn ", env!("CARGO_PKG_VERSION")))
+        .manual("Reyn")
         .render(&mut text)
         .map_err(|error| Failure::failed("io", format!("cannot make the page: {error}; please report it")))?;
-    Ok(text)
+    // What follows the options are examples.
+    Ok(String::from_utf8_lossy(&text).replace(".SH EXTRA", ".SH EXAMPLES").into_bytes())
 }
 
 fn write_all(root: &Command, folder: &Path) -> Result<Exit, Failure> {

@@ -58,15 +58,17 @@ fn known(store: &ModelStore, name: &str) -> Result<(), Failure> {
 }
 
 fn failed(error: ModelFileError) -> Failure {
-    Failure::failed("model_file", error.to_string())
+    let hint = if matches!(error, ModelFileError::Folder { .. }) {
+        "; look at its owner and mode, or name another folder with `REYN_CACHE_DIR`"
+    } else {
+        ""
+    };
+    Failure::failed("model_file", format!("{error}{hint}"))
 }
 
 /// Does the work unless a signal comes first; that is a failure with these words.
 fn until_cancelled(work: impl Future<Output = Result<(), Failure>>, words: &str) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed("io", format!("cannot start: {error}")))?;
+    let runtime = crate::wiring::runtime()?;
     let result = runtime.block_on(async {
         let cancel = CancellationToken::new();
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));

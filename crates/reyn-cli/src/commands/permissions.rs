@@ -14,6 +14,9 @@ use crate::exit::{Exit, Failure};
 use crate::wiring::place;
 use crate::{confirm, management, output, person};
 
+/// Near keys that are named; keys are long.
+const NEAR_KEYS_MAX: usize = 3;
+
 /// `reyn permissions`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PermissionsCommand {
@@ -177,7 +180,8 @@ fn revoke(project: &Project, mut store: ApprovalStore, args: &RevokeArgs) -> Res
 fn unknown(project: &Project, store: &mut ApprovalStore, key: &str) -> Failure {
     let zones = config::zones(&project.root, project.home.as_deref());
     let answers = store.list(&zones).unwrap_or_default();
-    let near = nearest(key, answers.iter().map(|answer| answer.key.as_str()));
+    let mut near = nearest(key, answers.iter().map(|answer| answer.key.as_str()));
+    near.truncate(NEAR_KEYS_MAX);
     let hint = match (near.is_empty(), answers.is_empty()) {
         (false, _) => format!("did you mean {}?", alternatives(&near)),
         (true, false) => "`reyn permissions list` shows them all".to_owned(),
@@ -200,7 +204,10 @@ fn clear(project: &Project, mut store: ApprovalStore, args: &ClearArgs) -> Resul
             return Err(Failure::wants_person(message));
         }
         if !confirm::is_yes(&format!("Take back {what} of this project?"), confirm::Default::No) {
-            return Err(Failure::failed("declined", "nothing was taken back"));
+            return Err(Failure::failed(
+                "declined",
+                "nothing was taken back; `reyn permissions revoke KEY` takes one answer back",
+            ));
         }
     }
     let count = store.clear().map_err(failed)?;
@@ -231,6 +238,8 @@ fn taken_back_without_trace(failure: &Failure) -> Failure {
 fn failed(error: ApprovalError) -> Failure {
     match error {
         ApprovalError::Malformed { .. } => Failure::usage("approvals", error.to_string()),
-        ApprovalError::Io { .. } => Failure::failed("io", error.to_string()),
+        ApprovalError::Io { .. } => {
+            Failure::failed("io", format!("{error}; try again, or look at its owner and mode"))
+        }
     }
 }

@@ -11,9 +11,14 @@ fn reyn_alone_says_where_to_start() {
         reyn: a language model decides, the runtime enforces.
 
         Start here:
+          reyn chat                              talk about the files in this folder
           reyn ask "what does README.md say?"    one question, answered from your files
           reyn init                              a commented configuration for this folder
+          reyn doctor                            what is wrong, and what to do about it
           reyn --help                            every command
+
+        First: no model is named yet. Start a server on this machine (Ollama, LM Studio, llama.cpp), which is
+        found by itself, or set a provider's key, e.g. `export OPENAI_API_KEY=…`.
     "#]]
     .assert_eq(&done.stdout);
     assert_eq!(done.stderr, "");
@@ -32,20 +37,24 @@ fn the_help_fits_a_screen() {
         Usage: reyn [COMMAND]
 
         Commands:
-          ask       Ask one thing; the model may read files to answer
-          init      Write a commented configuration into this folder; changes nothing that is there
-          tools     Show what the model is offered
-          sessions  Look at, check, export and remove conversations
-          events    Print the audit trail
-          config    Check and show the configuration
-          models    Fetch and check local model files
-          help      Print this message or the help of the given subcommand(s)
+          ask          Ask one thing; the model may read files to answer
+          init         Write a commented configuration into this folder; changes nothing that is there
+          tools        Show what the model is offered
+          events       Print the audit trail
+          permissions  List and take back what was answered with "always"
+          config       Check, show and edit the configuration
+          models       Fetch and check local model files
+          doctor       Look for what is wrong with this machine, this project and its model
+          completions  Print what a shell needs to complete commands and flags
+          man          Print a manual page, or write them all
+          help         Print this message or the help of the given subcommand(s)
 
         Options:
           -h, --help     Print help
           -V, --version  Print version
 
         Start here:
+          reyn chat                              talk about the files in this folder
           reyn ask "what does README.md say?"    one question, answered from your files
           reyn init                              a commented configuration for this folder
 

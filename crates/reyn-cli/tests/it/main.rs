@@ -4,15 +4,21 @@
 
 mod answer;
 mod chat;
+mod completions;
+mod config_edit;
 mod cut_short;
+mod doctor;
 mod exit_code;
+mod follow;
 mod help;
 #[cfg(feature = "local")]
 mod local_model;
 mod machine_read;
+mod man;
 mod model_choice;
 mod model_files;
 mod permission;
+mod permissions;
 mod place;
 mod project;
 mod running;
@@ -21,3 +27,4 @@ mod secret;
 mod sessions;
 mod terminal;
 mod trail;
+mod verify;

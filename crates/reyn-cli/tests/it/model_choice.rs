@@ -144,7 +144,7 @@ fn without_any_model_the_person_is_told_what_to_do() {
     let done = Place::new().run(["ask", "go"]).exits(2);
     assert_eq!(done.stdout, "");
     expect![[r#"
-        reyn: no model can answer (no key, no server, nothing configured), and this program was built without the local model. Do one of these:
+        reyn: the local model would answer (no key, no server, nothing configured), but this program was built without it. Do one of these:
           - set a provider's key, e.g. `export OPENAI_API_KEY=…`
           - start a server on this machine, e.g. Ollama, LM Studio or llama.cpp
           - name a model in `reyn.yaml` under `llm` (`reyn init` writes one)

@@ -121,7 +121,7 @@ fn a_profile_narrows_what_is_offered() {
 fn a_profile_that_does_not_exist_is_told_with_its_file() {
     let done = Place::new().run(["ask", "go", "--profile", "reader"]).exits(2);
     expect![[r#"
-        reyn: the capability profile `reader` does not exist: there is no `.reyn/capability_profiles/reader.yaml`
+        reyn: the capability profile `reader` does not exist: there is no `.reyn/capability_profiles/reader.yaml`; write it, or leave `--profile` out
     "#]].assert_eq(&done.stderr);
 }
 

@@ -65,6 +65,12 @@ impl Running {
         self.stderr.text().contains(text)
     }
 
+    /// Waits until it prints this on standard output; returns whether it did.
+    pub(crate) fn prints(&self, text: &str) -> bool {
+        self.stdout.wait(|heard| heard.has_ended || heard.text().contains(text));
+        self.stdout.text().contains(text)
+    }
+
     /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.child.0.id()

@@ -39,7 +39,7 @@ impl AtTerminal {
     }
 
     #[track_caller]
-    fn wait_for(&self, text: &str) {
+    pub(crate) fn wait_for(&self, text: &str) {
         let is_there = self.screen.wait(|heard| heard.text().contains(text));
         assert!(is_there, "no `{text}` on the screen:\n{}", self.screen.text());
     }

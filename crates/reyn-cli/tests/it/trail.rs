@@ -5,6 +5,7 @@ use reyn_testkit::{FakeServer, call, calls, says};
 use serde_json::{Value, json};
 
 use crate::place::Place;
+use crate::running::Running;
 
 /// A place where the sessions `one` and `two` have had a turn each.
 fn place() -> Place {
@@ -71,6 +72,32 @@ fn a_time_is_a_bound() {
     let count = |args| place.run(args).exits(0).lines_of_json().len();
     assert_eq!(count(["events", "--json", "--since", "1h"]), place.events().len());
     assert_eq!(count(["events", "--json", "--until", "1h"]), 0);
+}
+
+/// What is typed, and which events it leaves.
+type Narrowing = (&'static [&'static str], fn(&Value) -> bool);
+
+#[test]
+fn filters_narrow_each_other_in_every_combination() {
+    let place = place();
+    let all = place.events();
+    let filters: [Narrowing; 5] = [
+        (&["--session", "two"], |event| event["data"]["run_id"] == "two"),
+        (&["--kind", "turn_started", "--kind", "llm_called"], |event| {
+            event["type"] == "turn_started" || event["type"] == "llm_called"
+        }),
+        (&["--skip", "turn_started"], |event| event["type"] != "turn_started"),
+        (&["--since", "1h"], |_| true),
+        (&["--until", "2099-01-01"], |_| true),
+    ];
+    for chosen in 0..1_u32 << filters.len() {
+        let chosen: Vec<_> = filters.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1).collect();
+        let mut command = place.command(&["events", "--json"]);
+        command.args(chosen.iter().flat_map(|(_, (args, _))| args.iter()));
+        let shown = Running::new(command, place.masks()).finish().exits(0).lines_of_json();
+        let fits = |event: &&Value| chosen.iter().all(|(_, (_, fits))| fits(event));
+        assert_eq!(shown, all.iter().filter(fits).cloned().collect::<Vec<_>>(), "{chosen:?}");
+    }
 }
 
 #[test]

@@ -51,7 +51,8 @@ impl ApprovalStore {
     /// When the file is there but cannot be read.
     pub fn given(&mut self, zones: &Zones) -> Result<Vec<GivenAnswer>, ApprovalError> {
         let kept = self.list(zones)?.into_iter().filter(|answer| answer.approval.is_some());
-        let kept = kept.map(|KeptAnswer { key, is_allowed, .. }| GivenAnswer { key, is_allowed, is_kept: true });
+        let kept =
+            kept.map(|KeptAnswer { key, is_allowed, .. }| GivenAnswer { key, is_allowed, is_kept: true });
         let said = self.session.iter().map(|approval| GivenAnswer {
             key: approval.key(ACTOR, zones),
             is_allowed: approval.is_allowed,

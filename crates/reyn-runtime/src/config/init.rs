@@ -51,7 +51,10 @@ impl fmt::Display for InitLine {
 #[derive(Debug, Error)]
 pub enum InitError {
     /// A file could not be made.
-    #[error("cannot write `{name}`: {}", said(cause))]
+    #[error(
+        "cannot write `{name}`: {}; look at the folder's owner and mode, or use another folder",
+        said(cause)
+    )]
     Write {
         /// The file.
         name: String,

@@ -99,3 +99,72 @@ pub fn prepare(project: &Project, layer: OwnLayer) -> Result<(PathBuf, Vec<InitL
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ConfigInputs, check};
+    use super::*;
+
+    const LAYERS: [(OwnLayer, &str); 3] = [
+        (OwnLayer::User, "home/.reyn/config.yaml"),
+        (OwnLayer::Project, "work/reyn.yaml"),
+        (OwnLayer::Local, "work/reyn.local.yaml"),
+    ];
+
+    /// A home and a project below a folder.
+    fn place(folder: &Path) -> (Project, ConfigInputs) {
+        let folder = folder.canonicalize().unwrap();
+        let [home, work] = ["home", "work"].map(|name| folder.join(name));
+        for path in [&home, &work] {
+            fs::create_dir_all(path).unwrap();
+        }
+        let project = Project::find(&work, Some(&home)).unwrap();
+        (project, ConfigInputs { working_dir: work, home: Some(home), ..ConfigInputs::default() })
+    }
+
+    #[test]
+    fn what_is_written_first_is_right_and_is_not_written_twice() {
+        for (layer, name) in LAYERS {
+            let dir = tempfile::tempdir().unwrap();
+            let (project, inputs) = place(dir.path());
+            let (path, made) = prepare(&project, layer).unwrap();
+            assert_eq!(path, dir.path().canonicalize().unwrap().join(name));
+            assert!(made.iter().any(|line| matches!(line, InitLine::Created(_))), "{made:?}");
+            let report = check(&inputs, &[]);
+            assert_eq!((report.problems, report.warnings), (vec![], vec![]), "{name}");
+            fs::write(&path, "# mine\n").unwrap();
+            let (_, made) = prepare(&project, layer).unwrap();
+            assert!(made.iter().all(|line| matches!(line, InitLine::Exists(_))), "{made:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\n");
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (project, _) = place(dir.path());
+        let theirs = dir.path().join("theirs");
+        fs::create_dir(&theirs).unwrap();
+        std::os::unix::fs::symlink(&theirs, dir.path().join("home/.reyn")).unwrap();
+        assert!(matches!(prepare(&project, OwnLayer::User), Err(InitError::InTheWay { .. })));
+        assert_eq!(fs::read_dir(&theirs).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn every_layer_is_listed_with_its_purpose() {
+        let dir = tempfile::tempdir().unwrap();
+        let (project, _) = place(dir.path());
+        prepare(&project, OwnLayer::Local).unwrap();
+        let listed: Vec<(String, bool, &str)> =
+            paths(&project).layers.into_iter().map(|file| (file.name, file.exists, file.purpose)).collect();
+        let expected = [
+            ("~/.reyn/config.yaml", false, "yours, in every project"),
+            ("reyn.yaml", false, "the project's"),
+            ("reyn.local.yaml", true, "yours, in this project"),
+            (".reyn/config.yaml", false, "written by Reyn"),
+        ];
+        assert_eq!(listed, expected.map(|(name, exists, purpose)| (name.to_owned(), exists, purpose)));
+        let at_home = Project { home: Some(project.root.clone()), ..project };
+        assert_eq!(paths(&at_home).layers.first().map(|file| file.purpose), Some("the project's"));
+    }
+}

@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::checked;
 use crate::exit::{Exit, Failure};
 use crate::wiring::place;
-use crate::{confirm, output, person};
+use crate::{confirm, output, person, wiring};
 
 /// Times one command opens the editor.
 const ROUNDS_MAX: usize = 100;
@@ -61,10 +61,7 @@ pub(crate) fn run(args: &EditArgs) -> Result<Exit, Failure> {
             output::note(&line.to_string());
         }
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed("io", format!("cannot start: {error}; try again")))?;
+    let runtime = wiring::runtime()?;
     let result = rounds(&runtime, &words, &path);
     // A thread may still wait for a line of the terminal; the process does not.
     runtime.shutdown_background();

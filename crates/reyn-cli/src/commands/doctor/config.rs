@@ -1,6 +1,7 @@
-//! Whether the configuration and the profiles are right.
+//! Whether the configuration, the profiles and the kept answers are right.
 
-use reyn_runtime::config::{ConfigProblem, check as check_configuration, paths};
+use reyn_runtime::ApprovalStore;
+use reyn_runtime::config::{ConfigProblem, check as check_configuration, paths, zones};
 
 use super::{Finding, Surroundings};
 use crate::wiring;
@@ -20,7 +21,17 @@ pub(super) fn check(surroundings: &Surroundings) -> Vec<Finding> {
     if report.problems.is_empty() {
         findings.insert(0, right(surroundings));
     }
+    findings.extend(answers(surroundings));
     findings
+}
+
+/// While the kept answers cannot be read, whatever asks is refused.
+fn answers(surroundings: &Surroundings) -> Option<Finding> {
+    let place = surroundings.place().ok()?;
+    let zones = zones(&place.root, place.home.as_deref());
+    let read = ApprovalStore::new(place.root.join(".reyn/approvals.yaml")).list(&zones);
+    read.err()
+        .map(|error| Finding::fail(error.to_string(), "until then, what a person would be asked is refused"))
 }
 
 fn right(surroundings: &Surroundings) -> Finding {

@@ -9,6 +9,7 @@ use reyn_llm::{Endpoint, ListError, ListTimes, list_models, local_servers};
 use super::{Finding, Surroundings};
 use crate::local_model::{best, store};
 use crate::model_choice::{Plan, providers};
+use crate::wiring;
 use reyn_llm::files::free_memory_bytes;
 
 /// How long a server may take; the choice of a model and this are done in the doctor's time.
@@ -19,8 +20,9 @@ const TIMES: ListTimes =
 const OLLAMA_PORT: &str = ":11434";
 
 pub(super) fn check(surroundings: &Surroundings) -> Vec<Finding> {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-        return vec![Finding::warn("not looked at: the system gives no more resources", "try again")];
+    let runtime = match wiring::runtime() {
+        Ok(runtime) => runtime,
+        Err(failure) => return vec![Finding::warn(failure.message, "close other programs")],
     };
     let mut findings = match surroundings.plan() {
         None => vec![Finding::warn("not looked at: the configuration is wrong", "mend what `config` says")],

@@ -28,9 +28,12 @@ pub(super) fn check(_: &Surroundings) -> Vec<Finding> {
 fn version() -> Result<String, String> {
     let mut command = Command::new("python3");
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "is not here".to_owned(),
-        _ => format!("cannot be started: {error}"),
+    let mut child = command.spawn().map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            "is not here".to_owned()
+        } else {
+            format!("cannot be started: {error}")
+        }
     })?;
     let deadline = Instant::now() + TIME_MAX;
     let status = loop {

@@ -14,6 +14,7 @@ use crate::wiring::{self, Project};
 pub(super) struct Surroundings {
     /// Permissions of the secrets file as they were before loading it put them right; `None` without a file.
     pub secrets_mode: Option<u32>,
+    home: Option<PathBuf>,
     place: OnceLock<Result<config::Project, Failure>>,
     project: OnceLock<Result<Project, Failure>>,
     plan: OnceLock<Result<Plan, Failure>>,
@@ -22,10 +23,12 @@ pub(super) struct Surroundings {
 impl Surroundings {
     /// Looks at what loading the configuration would change, and at nothing else yet.
     pub(super) fn gather() -> Self {
-        let secrets = wiring::home().map(|home| home.join(".reyn/secrets.env"));
+        let home = wiring::home();
+        let secrets = home.as_deref().map(|home| home.join(".reyn/secrets.env"));
         let found = secrets.and_then(|path| std::fs::symlink_metadata(path).ok());
         Self {
             secrets_mode: found.map(|found| found.permissions().mode() & 0o7777),
+            home,
             place: OnceLock::new(),
             project: OnceLock::new(),
             plan: OnceLock::new(),
@@ -44,7 +47,7 @@ impl Surroundings {
 
     /// The home folder.
     pub(super) fn home(&self) -> Option<&Path> {
-        self.place().ok().and_then(|place| place.home.as_deref())
+        self.home.as_deref()
     }
 
     /// The project with a configuration that is right.
@@ -55,13 +58,7 @@ impl Surroundings {
     /// Who would answer; `None` while the configuration is wrong.
     pub(super) fn plan(&self) -> Option<Result<&Plan, &Failure>> {
         let project = self.project().ok()?;
-        let plan = self.plan.get_or_init(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .map_err(|error| Failure::failed("io", format!("cannot start: {error}; try again")))?;
-            runtime.block_on(model_choice::plan(project, None))
-        });
+        let plan = self.plan.get_or_init(|| wiring::runtime()?.block_on(model_choice::plan(project, None)));
         Some(plan.as_ref())
     }
 }

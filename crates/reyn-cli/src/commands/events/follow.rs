@@ -12,6 +12,7 @@ use super::{Filter, Line, LineReader, counted, files};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::signals::cancel_on_signal;
+use crate::wiring::runtime;
 
 /// Time between two looks at the files.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -28,10 +29,7 @@ struct Followed {
 /// Prints the last events that fit, or all since `--since`, then each that is written, until ctrl-C or until
 /// nobody reads them.
 pub(super) fn run(path: &Path, filter: &Filter<'_>) -> Result<Exit, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed("io", format!("cannot start: {error}; try again")))?;
+    let runtime = runtime()?;
     let result = runtime.block_on(async {
         let cancel = CancellationToken::new();
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
@@ -46,11 +44,12 @@ pub(super) fn run(path: &Path, filter: &Filter<'_>) -> Result<Exit, Failure> {
 async fn follow(path: &Path, filter: &Filter<'_>, cancel: &CancellationToken) -> Result<Exit, Failure> {
     let mut followed = Followed::default();
     let mut last = VecDeque::new();
-    let last_max = if filter.since.is_some() { usize::MAX } else { LAST_EVENTS_MAX };
-    followed.read(path, &mut |event| {
-        if filter.fits(&event) {
+    followed.read(path, &mut |event| match (filter.fits(&event), filter.since) {
+        (false, _) => {}
+        (true, Some(_)) => filter.print(&event),
+        (true, None) => {
             last.push_back(event);
-            if last.len() > last_max {
+            if last.len() > LAST_EVENTS_MAX {
                 last.pop_front();
             }
         }

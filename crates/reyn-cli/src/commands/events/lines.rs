@@ -37,8 +37,16 @@ pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
             }
         }
     }
-    found.sort_by(|a, b| (a.file_name(), a).cmp(&(b.file_name(), b)));
+    found.sort_by_cached_key(|path| (order(path), path.clone()));
     Ok(found)
+}
+
+/// A file's time, and its number among those of one second: `2026-01-02T030405_12` comes after `…_9`.
+fn order(path: &Path) -> (String, u32) {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let numbered =
+        stem.rsplit_once('_').and_then(|(time, number)| Some((time.to_owned(), number.parse().ok()?)));
+    numbered.unwrap_or((stem, 0))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
