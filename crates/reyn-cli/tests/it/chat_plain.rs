@@ -34,8 +34,8 @@ fn commands_work_in_a_pipe_too_and_what_needs_a_person_is_refused() {
     let place = Place::with(&server);
     let done = place.run_with_input(["chat"], "/model\nwrite it\n/nonsense\n/quit\nnever said\n").exits(4);
     expect![[r#"
-          now  fake/test (`llm.model` in ~/.reyn/config.yaml:2)
-          fake fake/test
+          now   fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+          fake  fake/test
         I may not
         there is no command `/nonsense`; /help lists the commands
     "#]]
@@ -57,26 +57,46 @@ fn bytes_that_are_no_text_are_told_and_the_next_line_is_taken() {
     assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap().as_str()), (Some(0), "ok\n"));
 }
 
+/// What a chat with one write shows on a terminal of this type.
+fn shown_on(term: &str) -> String {
+    let write = calls([call("a", "write_file", json!({"path": "a.md", "content": "x\n"}))]);
+    let server = FakeServer::script([write, says("written")]);
+    let place = Place::with(&server).env("TERM", term).env("NO_COLOR", "1");
+    let mut screen = AtScreen::start(&place, &["chat", "--session", "s"]);
+    screen.wait_for("> ");
+    screen.send("go\n");
+    screen.wait_for("because …: ");
+    screen.send("y\n");
+    screen.wait_for("written");
+    screen.send("\x04");
+    assert_eq!(screen.finish(), Some(0));
+    assert!(!screen.sent().contains(&0x1b), "{term:?}");
+    assert_eq!(place.read("a.md").as_deref(), Some("x\n"));
+    screen.everything()
+}
+
 #[test]
 fn a_dumb_terminal_and_one_without_a_type_get_plain_lines_and_questions() {
-    for term in ["dumb", ""] {
-        let write = calls([call("a", "write_file", json!({"path": "a.md", "content": "x\n"}))]);
-        let server = FakeServer::script([write, says("written")]);
-        let place = Place::with(&server).env("TERM", term).env("NO_COLOR", "1");
-        let mut screen = AtScreen::start(&place, &["chat", "--session", "s"]);
-        screen.wait_for("> ");
-        screen.send("go\n");
-        screen.wait_for("because …: ");
-        screen.send("y\n");
-        screen.wait_for("written");
-        screen.send("\x04");
-        assert_eq!(screen.finish(), Some(0));
-        expect![[r#"
-        "#]]
-        .assert_eq(&screen.everything());
-        assert!(!screen.sent().contains(&0x1b), "{term:?}");
-        assert_eq!(place.read("a.md").as_deref(), Some("x\n"));
-    }
+    let dumb = shown_on("dumb");
+    expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+        > go
+        · write_file a.md
+
+        write_file wants to write `a.md`
+          asked because `permissions.file.write` is not set, and only `.reyn/` is writte
+        n without asking
+            @@ -0,0 +1 @@
+            +x
+          [y] once  [s] this session  [j] always this path  [r] always below ./  [N] no 
+         [b] no, because …: y
+          done created, bytes 2
+        written
+        >
+    "#]]
+    .assert_eq(&dumb);
+    assert_eq!(shown_on(""), dumb);
 }
 
 #[test]
