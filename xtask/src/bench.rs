@@ -87,7 +87,9 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode> {
     let reyn = built_program()?;
     let place = std::env::temp_dir().join(format!("reyn-bench-{}", std::process::id()));
     std::fs::create_dir_all(&place)?;
-    let result = commands(&reyn, &place, runs).and_then(|()| crate::bench_files::run(&reyn, &place, runs)).and_then(|()| crate::bench_chat::run(&reyn, &place));
+    let result = commands(&reyn, &place, runs)
+        .and_then(|()| crate::bench_files::run(&reyn, &place, runs))
+        .and_then(|()| crate::bench_chat::run(&reyn, &place));
     std::fs::remove_dir_all(&place)?;
     result?;
     println!("binary without the local model: {:.1} MB", size_mb(&reyn)?);

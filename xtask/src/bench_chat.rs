@@ -94,7 +94,8 @@ impl Chat {
         let folder = format!("/proc/{}", self.child.id());
         let stat = std::fs::read_to_string(format!("{folder}/stat"))?;
         let after_name = stat.rsplit(')').next().context("no stat")?;
-        let ticks: u64 = after_name.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
+        let ticks: u64 =
+            after_name.split_whitespace().skip(11).take(2).filter_map(|word| word.parse::<u64>().ok()).sum();
         let status = std::fs::read_to_string(format!("{folder}/status"))?;
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak")?;
         let peak = peak.trim().trim_end_matches(" kB").trim().parse()?;

@@ -59,6 +59,8 @@ struct Busy {
     /// What runs now.
     what: String,
     is_cancelling: bool,
+    /// Whether the chat ends with it.
+    is_leaving: bool,
 }
 
 /// Spaces that a line begins with.
@@ -236,7 +238,8 @@ impl Front {
             News::Ask(question, answer) => self.ask(*question, answer),
             News::TurnBegan => {
                 let what = "thinking".to_owned();
-                self.busy = Some(Busy { since: Instant::now(), what, is_cancelling: false });
+                self.busy =
+                    Some(Busy { since: Instant::now(), what, is_cancelling: false, is_leaving: false });
             }
             News::TurnEnded { notes, back } => self.end_turn(notes, &back),
             News::Print(lines) => self.print(Kind::Note, lines),

@@ -9,7 +9,6 @@ use tokio::sync::oneshot;
 use super::page::lines_of;
 use super::{Front, Kind};
 use crate::approval::{self, Reply, choices, diff_size, one_line, sentence, visible_diff};
-use crate::chat::wire::Wish;
 
 /// How long the keyboard must have been quiet before a letter is an answer: what a person types when a
 /// question comes up is meant for the input.
@@ -118,7 +117,7 @@ impl Front {
         let Input::Key(key) = input else { return false };
         match key.code {
             KeyCode::Char('c') if key.is_control => {
-                self.wish(Wish::Cancel);
+                self.cancel();
                 true
             }
             KeyCode::Char('o') if key.is_control => {

@@ -94,7 +94,9 @@ impl Front {
         let elapsed = busy.since.elapsed();
         let at = usize::try_from(elapsed.as_millis() / u128::from(SPIN_MS)).unwrap_or(0) % SPINNER.len();
         let mut line = Line::styled(SPINNER[at], Style::of(Colour::Cyan));
-        let (what, end) = if busy.is_cancelling {
+        let (what, end) = if busy.is_leaving {
+            ("leaving", " · again leaves at once".to_owned())
+        } else if busy.is_cancelling {
             ("stopping", " · again leaves".to_owned())
         } else {
             (busy.what.as_str(), format!(" · {} · esc stops", duration(elapsed)))

@@ -5,6 +5,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use super::{Front, Kind};
 use crate::chat::wire::Wish;
+use crate::exit::Exit;
 
 impl Front {
     pub(super) fn take_key(&mut self, input: &Input) {
@@ -21,10 +22,7 @@ impl Front {
             Edited::Submit(text) => self.submit(text),
             Edited::Interrupt => self.interrupt(is_leaving, true),
             Edited::Escape => self.interrupt(is_leaving, false),
-            Edited::EndOfInput => {
-                self.wish(Wish::Leave);
-                self.show_cancelling();
-            }
+            Edited::EndOfInput => self.leave(),
             Edited::ClearScreen => {
                 let live = self.live();
                 let _ = self.screen.clear(&live);
@@ -42,8 +40,7 @@ impl Front {
         }
         let is_command = is_command(&text);
         if is_command && matches!(text.trim(), "/quit" | "/exit") {
-            self.wish(Wish::Leave);
-            self.show_cancelling();
+            self.leave();
             return;
         }
         let wish = if is_command { Wish::Command(text.clone()) } else { Wish::Say(text.clone()) };
@@ -62,25 +59,39 @@ impl Front {
             self.withdraw_reason();
         } else if let Some(busy) = &self.busy {
             if busy.is_cancelling {
-                self.wish(Wish::Leave);
+                self.leave();
             } else {
-                self.wish(Wish::Cancel);
-                self.show_cancelling();
+                self.cancel();
             }
         } else if !self.editor.is_empty() {
             if clears {
                 self.editor.set_text("");
             }
         } else if is_leaving {
-            self.wish(Wish::Leave);
+            self.leave();
         } else {
             self.hint("again leaves; ctrl-D leaves at once", true);
         }
     }
 
-    fn show_cancelling(&mut self) {
+    pub(super) fn cancel(&mut self) {
+        self.wish(Wish::Cancel);
         if let Some(busy) = &mut self.busy {
             busy.is_cancelling = true;
+        }
+    }
+
+    /// Leaves once the turn that runs is closed. Whoever does not want to wait for that leaves at once:
+    /// everything that happened is written down already.
+    fn leave(&mut self) {
+        if self.busy.as_ref().is_some_and(|busy| busy.is_leaving) {
+            let _ = self.screen.leave();
+            reyn_terminal::RawMode::restore();
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+        self.wish(Wish::Leave);
+        if let Some(busy) = &mut self.busy {
+            (busy.is_cancelling, busy.is_leaving) = (true, true);
         }
     }
 
