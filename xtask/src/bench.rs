@@ -77,11 +77,17 @@ pub(crate) fn run(words: &[String]) -> Result<ExitCode> {
         "benches of decisions",
         &mut cargo(&["bench", "--locked", "-p", "reyn-core", "--bench", "decisions"]),
     )?;
+    for bench in ["editor", "markdown"] {
+        step(
+            &format!("bench of the terminal's {bench}"),
+            &mut cargo(&["bench", "--locked", "-p", "reyn-terminal", "--bench", bench]),
+        )?;
+    }
     step("benches of the log", &mut cargo(&["bench", "--locked", "-p", "reyn-runtime", "--bench", "log"]))?;
     let reyn = built_program()?;
     let place = std::env::temp_dir().join(format!("reyn-bench-{}", std::process::id()));
     std::fs::create_dir_all(&place)?;
-    let result = commands(&reyn, &place, runs).and_then(|()| crate::bench_files::run(&reyn, &place, runs));
+    let result = commands(&reyn, &place, runs).and_then(|()| crate::bench_files::run(&reyn, &place, runs)).and_then(|()| crate::bench_chat::run(&reyn, &place));
     std::fs::remove_dir_all(&place)?;
     result?;
     println!("binary without the local model: {:.1} MB", size_mb(&reyn)?);
@@ -197,16 +203,21 @@ fn once(reyn: &Path, place: &Path, case: &Case) -> Result<Cost> {
 }
 
 /// A fake model server, ended with this value.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Server {
     fn start(reyn: &Path, rounds: usize) -> Result<Self> {
+        Self::answering(reyn, rounds, 0)
+    }
+
+    /// One whose answers have so many lines.
+    pub(crate) fn answering(reyn: &Path, rounds: usize, lines: usize) -> Result<Self> {
         let program: PathBuf = reyn.with_file_name("fake-server");
         let mut child = Command::new(&program)
-            .args([rounds.to_string(), "README.md".to_owned()])
+            .args([rounds.to_string(), "README.md".to_owned(), lines.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

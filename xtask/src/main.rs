@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod bench_chat;
 mod bench_files;
 mod check;
 mod fuzz;

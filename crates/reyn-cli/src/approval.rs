@@ -2,6 +2,8 @@
 
 use reyn_runtime::gate::{Answer, Question};
 
+use crate::output;
+
 /// One answer that a question takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
@@ -26,7 +28,7 @@ pub(crate) enum Reply {
 pub(crate) fn choices(question: &Question) -> Vec<Choice> {
     let one =
         |key, label: &str, answer| Choice { key, label: label.to_owned(), reply: Reply::Answer(answer) };
-    let folder = one_line(&question.folder);
+    let folder = decided_on(&question.folder);
     let below = if folder == "." { "./".to_owned() } else { format!("{folder}/") };
     let mut all = vec![];
     if question.op.is_search() {
@@ -57,7 +59,17 @@ pub(crate) fn reply_of(question: &Question, key: char) -> Option<Reply> {
 
 /// What is wanted, in one sentence: the tool, the deed and the real place.
 pub(crate) fn sentence(tool: &str, verb: &str, place: &str) -> String {
-    format!("{} wants to {verb} `{}`", one_line(tool), reyn_terminal::visible(place))
+    format!("{} wants to {verb} `{}`", decided_on(tool), decided_on(place))
+}
+
+/// Text that a person decides on, on one line, with everything written out that would not be seen.
+fn decided_on(text: &str) -> String {
+    output::visible(text)
+}
+
+/// A change that a person decides on, with everything written out that would not be seen.
+pub(crate) fn visible_diff(diff: &str) -> String {
+    diff.lines().map(output::visible).collect::<Vec<_>>().join("\n")
 }
 
 /// Text of a model or a path on one line, with everything written out that could forge another.
@@ -127,6 +139,15 @@ mod tests {
             assert_eq!(reply_of(&protected, key), None, "{key}");
         }
         assert_eq!(reply_of(&protected, 'Y'), Some(Reply::Answer(Answer::Once)));
+    }
+
+    #[test]
+    fn nothing_that_is_decided_on_is_hidden() {
+        assert_eq!(
+            sentence("write_file", "write", "a\u{200b}.md\n[y]"),
+            r"write_file wants to write `a\u{200b}.md\u{a}[y]`"
+        );
+        assert_eq!(visible_diff("+a\u{200d}b\n-\u{1b}[2J"), "+a\\u{200d}b\n-\\u{1b}[2J");
     }
 
     #[test]

@@ -32,15 +32,6 @@ Exit codes: 0 answered, 1 failed, 2 usage or configuration, 3 a limit stopped it
 /// The commands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Ask one thing; the model may read files to answer.
-    #[command(after_help = "\
-Examples:
-  reyn ask \"what does README.md say?\"
-  git diff | reyn ask \"write a commit message\"
-  reyn ask \"summarise docs/ into notes.md\" --allow file.write
-  reyn ask \"go on\" --continue
-  reyn ask \"go on\" --session 20260102-030405-a1b2 --json")]
-    Ask(AskArgs),
     /// Talk with the model; it works in this folder and asks before it changes anything.
     #[command(after_help = "\
 Examples:
@@ -50,6 +41,15 @@ Examples:
 
 In the chat: /help lists the commands, alt-enter begins a new line, esc stops the model, ctrl-D leaves.")]
     Chat(ChatArgs),
+    /// Ask one thing; the model may read files to answer.
+    #[command(after_help = "\
+Examples:
+  reyn ask \"what does README.md say?\"
+  git diff | reyn ask \"write a commit message\"
+  reyn ask \"summarise docs/ into notes.md\" --allow file.write
+  reyn ask \"go on\" --continue
+  reyn ask \"go on\" --session 20260102-030405-a1b2 --json")]
+    Ask(AskArgs),
     /// Write a commented configuration into this folder; changes nothing that is there.
     #[command(after_help = "Example: reyn init")]
     Init(JsonArgs),

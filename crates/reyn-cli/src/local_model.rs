@@ -175,9 +175,10 @@ fn engine(project: &Project, model: &ModelFile, path: &Path, why: String) -> Res
         context_tokens: model.context_tokens.min(CONTEXT_TOKENS_MAX),
         state_dir: Some(cache_folder()?.join("prompt-states")),
     };
+    let context_tokens = Some(options.context_tokens);
     let model = reyn_local::LocalChat::open(options)
         .map_err(|error| Failure::failed(error.kind.name(), error.to_string()))?;
-    Ok(Choice { model: Arc::new(model), why, note: None })
+    Ok(Choice { model: Arc::new(model), why, note: None, context_tokens, price: None })
 }
 
 /// Context that is held in memory, in tokens: more costs memory from the start.

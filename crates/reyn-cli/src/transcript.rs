@@ -32,6 +32,9 @@ pub(crate) enum TranscriptPart {
     Cost(String),
 }
 
+/// What is said of a turn without an end.
+pub(crate) const NO_END: &str = "this turn has no end yet: it runs, or its process died";
+
 /// The parts of a conversation.
 pub(crate) fn parts<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Vec<TranscriptPart> {
     let mut transcript = Transcript::default();
@@ -112,7 +115,7 @@ impl<'a> Transcript<'a> {
         self.open.clear();
         let turn = std::mem::take(&mut self.turn);
         if turn.is_open {
-            self.note("this turn has no end yet: it runs, or its process died");
+            self.note(NO_END);
         }
         if let Some(usage) = turn.usage {
             self.parts.push(TranscriptPart::Cost(cost(turn.replies, usage)));
@@ -263,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_turn_without_an_end_is_said_to_have_none() {
-        let note = Note("this turn has no end yet: it runs, or its process died".into());
+        let note = Note(NO_END.into());
         let expected = [Person("a".into()), note.clone(), Person("b".into()), note];
         assert_eq!(parts(&[says("a"), says("b")]), expected);
         assert_eq!(parts(&[]), []);

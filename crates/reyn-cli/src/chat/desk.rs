@@ -233,6 +233,11 @@ impl Desk {
         Ok(after)
     }
 
+    /// Prints what a command found, on a page of its own where it is long.
+    pub(crate) fn show(&self, title: &str, lines: Vec<Line>) {
+        self.ui.show(title, lines);
+    }
+
     /// Prints lines.
     pub(crate) fn print(&self, lines: Vec<Line>) {
         self.ui.print(lines);

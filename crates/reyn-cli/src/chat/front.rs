@@ -20,6 +20,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::status::Status;
 use super::wire::{CallEnded, News, Wish};
+use crate::approval::visible_diff;
 use asking::Asking;
 use frame::one_row;
 use page::Page;
@@ -279,7 +280,7 @@ impl Front {
 
     /// A change as the conversation shows it: its first lines, indented, coloured.
     fn diff(&self, text: &str) -> Vec<Line> {
-        let (lines, left_out) = diff_lines(text, DIFF_LINES_MAX);
+        let (lines, left_out) = diff_lines(&visible_diff(text), DIFF_LINES_MAX);
         let mut shown: Vec<Line> = lines
             .iter()
             .map(|line| {

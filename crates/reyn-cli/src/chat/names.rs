@@ -1,5 +1,6 @@
 //! What the chat completes: its commands, and the arguments that a command takes.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use reyn_terminal::{Complete, Completion};
@@ -8,19 +9,20 @@ use super::slash;
 
 /// Words that a command may be completed with; written by the session, read by the editor.
 #[derive(Clone, Default)]
-pub(crate) struct Names(Arc<Mutex<Vec<(&'static str, Vec<(String, String)>)>>>);
+pub(crate) struct Names(Arc<Mutex<BTreeMap<&'static str, Vec<Word>>>>);
+
+/// A word and a note about it.
+pub(crate) type Word = (String, String);
 
 impl Names {
     /// Sets what `command` is completed with: words and a note for each.
-    pub(crate) fn set(&self, command: &'static str, words: Vec<(String, String)>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(name, _)| *name != command);
-        all.push((command, words));
+    pub(crate) fn set(&self, command: &'static str, words: Vec<Word>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(command, words);
     }
 
-    fn of(&self, command: &str) -> Vec<(String, String)> {
+    fn of(&self, command: &str) -> Vec<Word> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().find(|(name, _)| *name == command).map(|(_, words)| words.clone()).unwrap_or_default()
+        all.get(command).cloned().unwrap_or_default()
     }
 }
 

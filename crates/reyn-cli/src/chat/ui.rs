@@ -34,8 +34,8 @@ impl Ui {
         }
     }
 
-    /// Shows lines that may be many: on a page where they do not fit.
-    pub(crate) fn page(&self, title: &str, lines: Vec<Line>) {
+    /// Shows lines that may be many: on a page of their own then.
+    pub(crate) fn show(&self, title: &str, lines: Vec<Line>) {
         match self {
             Self::Screen(_) if lines.len() > PAGE_LINES_MIN => {
                 self.tell(News::Page { title: title.to_owned(), lines });

@@ -17,7 +17,7 @@ use crate::output;
 use crate::person::{self, AtTerminal};
 use crate::signals::cancel_on_signal;
 use crate::view::{View, ViewMode};
-use crate::wiring::Project;
+use crate::wiring::{Project, runtime};
 
 /// How long standard input may be silent before the person is told that it is waited for.
 const STDIN_NOTICE_AFTER: Duration = Duration::from_secs(2);
@@ -25,10 +25,7 @@ const STDIN_NOTICE_AFTER: Duration = Duration::from_secs(2);
 /// Runs one turn.
 pub(crate) fn run(args: &AskArgs) -> Result<Exit, Failure> {
     opening::check(&args.run)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed("io", format!("cannot start: {error}; try again")))?;
+    let runtime = runtime()?;
     let cancel = CancellationToken::new();
     let result = runtime.block_on(async {
         let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
@@ -56,6 +53,7 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     project.tell_notices();
     let is_interactive = !is_machine_read && person::is_there();
     let authority = opening::authority(&project, &args.run)?;
+    let id = opening::id(&project, &args.run)?;
     let choice = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(Failure::interrupted("interrupted")),
@@ -64,7 +62,7 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     let person: Option<Box<dyn Person>> = if is_interactive { Some(Box::new(AtTerminal)) } else { None };
     let opening =
         Opening { run: &args.run, model: Arc::clone(&choice.model), person, rounds_max: ASK_ROUNDS_MAX };
-    let (mut session, report) = opening.open(&project, authority, opening::id(&project, &args.run)?)?;
+    let (mut session, report) = opening.open(&project, authority, id)?;
     opening::tell(&report);
     let mode = if args.json {
         ViewMode::Json

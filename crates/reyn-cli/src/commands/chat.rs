@@ -25,7 +25,7 @@ use crate::opening;
 use crate::output;
 use crate::person;
 use crate::signals::cancel_on_signal;
-use crate::wiring::Project;
+use crate::wiring::{Project, runtime};
 
 /// How long the screen may take to close.
 const CLOSE_MS_MAX: u64 = 1_000;
@@ -33,10 +33,7 @@ const CLOSE_MS_MAX: u64 = 1_000;
 /// Talks until the person leaves.
 pub(crate) fn run(args: &ChatArgs) -> Result<Exit, Failure> {
     opening::check(&args.run)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::failed("io", format!("cannot start: {error}")))?;
+    let runtime = runtime()?;
     let leave = CancellationToken::new();
     listen_for_signals(leave.clone())?;
     let result = runtime.block_on(talk(args, &leave));
@@ -48,7 +45,7 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Exit, Failure> {
 /// Signals are heard on a thread of their own: the session may wait for a terminal that takes nothing.
 fn listen_for_signals(leave: CancellationToken) -> Result<(), Failure> {
     let fail = |error: std::io::Error| Failure::failed("io", format!("cannot start: {error}"));
-    let signals = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fail)?;
+    let signals = runtime()?;
     let (ready, is_ready) = sync_channel(1);
     let listen = move || {
         signals.block_on(async {
@@ -68,6 +65,7 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
     project.tell_notices();
     let run = args.run.clone();
     let authority = opening::authority(&project, &run)?;
+    let id = opening::id(&project, &run)?;
     let has_screen = can_draw();
     let choice = tokio::select! {
         biased;
@@ -81,7 +79,6 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
         (false, true) => PersonKind::Terminal,
         (false, false) => PersonKind::Nobody,
     };
-    let id = opening::id(&project, &run)?;
     let (session, damage) = desk::open(&project, &run, &choice, authority.clone(), kind.person(&ui), id)?;
     let status = desk::fresh_status(&choice, &session);
     let names = Names::default();

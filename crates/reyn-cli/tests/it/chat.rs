@@ -8,8 +8,12 @@ use serde_json::json;
 use crate::place::Place;
 use crate::screen::AtScreen;
 
+/// A chat that waits for the first word.
+#[track_caller]
 fn chat(place: &Place) -> AtScreen {
-    AtScreen::start(place, &["chat", "--session", "s"])
+    let screen = AtScreen::start(place, &["chat", "--session", "s"]);
+    screen.wait_for("› ");
+    screen
 }
 
 fn writes(path: &str, content: &str) -> reyn_core::request::ChatReply {
@@ -36,7 +40,6 @@ fn a_turn_with_an_approval() {
     ]);
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut screen = chat(&place);
-    screen.wait_for("› ");
     screen.say("write notes");
     screen.wait_for("[n] no");
     expect![[r#"
@@ -106,6 +109,17 @@ fn what_was_typed_before_a_question_is_seen_does_not_answer_it() {
 }
 
 #[test]
+fn what_was_typed_before_the_chat_came_up_is_said() {
+    let server = FakeServer::script([says("quick")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = AtScreen::start(&place, &["chat"]);
+    screen.say("hello");
+    screen.wait_for("quick");
+    assert_eq!(last_said(&server), "hello");
+    screen.leave();
+}
+
+#[test]
 fn one_letter_allows_every_change_of_a_reply_and_ctrl_o_shows_them() {
     let server = FakeServer::script([
         calls([
@@ -159,6 +173,18 @@ fn esc_stops_the_model_and_the_conversation_goes_on() {
     screen.wait_for("here I am");
     gate.open();
     expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+
+        › think long
+
+        interrupted; say `go on` to go on
+
+        › hello?
+
+        here I am
+
+        `reyn chat --session s` goes on
     "#]]
     .assert_eq(&screen.leave());
 }
@@ -174,7 +200,6 @@ fn ctrl_c_twice_leaves_while_the_model_works_and_while_it_does_not() {
     screen.send("\x03\x03");
     assert_eq!(screen.finish(), Some(0));
     let mut screen = chat(&place);
-    screen.wait_for("› ");
     screen.send("half a line\x03");
     screen.wait_gone("half a line");
     screen.send("\x03");
@@ -199,6 +224,18 @@ fn what_is_typed_during_a_turn_joins_its_next_round() {
     screen.wait_for("briefly.");
     assert_eq!(last_said(&server), "be brief");
     expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+
+        › what does README say?
+
+        ✓ read_file README.md  6 B
+
+        › be brief
+
+        It says hello, briefly.
+
+        `reyn chat --session s` goes on
     "#]]
     .assert_eq(&screen.leave());
 }
@@ -224,7 +261,6 @@ fn japanese_is_edited_by_letters_that_are_two_columns_wide() {
     let server = FakeServer::script([says("はい。")]);
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut screen = chat(&place);
-    screen.wait_for("› ");
     screen.send("こんばんは");
     screen.wait_for("こんばんは");
     let (row, column) = screen.cursor();
@@ -246,7 +282,6 @@ fn a_message_of_several_lines_is_sent_as_one() {
     let server = FakeServer::script([says("ok")]);
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut screen = chat(&place);
-    screen.wait_for("› ");
     screen.send("one\x1b\rtwo");
     screen.send("\x1b[200~\r\nthree\r\x1b[201~\r");
     screen.wait_for("ok");
@@ -275,8 +310,19 @@ fn another_size_shows_the_same_conversation() {
     screen.wait_for("half typed!");
     screen.send("\r");
     screen.wait_for("still here");
+    screen.wait_gone("esc stops");
     expect![[r#"
-    "#]]
+
+        a sentence that is longer than the
+        narrow terminal and is broken at its
+        spaces
+
+        › half typed!
+
+        still here
+
+        › 
+        fake/test · 15 tokens · s"#]]
     .assert_eq(&screen.text());
     screen.leave();
 }
@@ -308,7 +354,7 @@ fn a_conversation_goes_on_after_a_crash() {
     screen.say("choose a number");
     screen.wait_for("is 7");
     screen.say("think about it");
-    screen.wait_for("thinking");
+    screen.wait_until("not asked", |_| server.requests().len() == 2);
     screen.signal(Signal::KILL);
     screen.kill();
     gate.open();
@@ -317,6 +363,22 @@ fn a_conversation_goes_on_after_a_crash() {
     screen.say("which was it?");
     screen.wait_for("It was 7.");
     expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+
+        › choose a number
+
+        the number is 7
+
+        › think about it
+
+        the process ended during this turn
+
+        › which was it?
+
+        It was 7.
+
+        `reyn chat --session s` goes on
     "#]]
     .assert_eq(&screen.leave());
 }
@@ -344,7 +406,6 @@ fn much_pasted_text_bad_bytes_and_a_very_long_line_are_taken_calmly() {
     let server = FakeServer::script([says("thanks"), says("again")]);
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut screen = chat(&place);
-    screen.wait_for("› ");
     let line = "0123456789".repeat(10_000);
     screen.send(format!("\x1b[200~{line}\x1b[201~\r"));
     screen.wait_for("thanks");
@@ -364,7 +425,7 @@ fn commands_are_run_and_wrong_ones_told() {
     screen.say("ask");
     screen.wait_for("an answer");
     screen.say("/modle");
-    screen.wait_for("did you mean `/model`?");
+    screen.wait_for("did you mean `/model`");
     screen.say("/cost");
     screen.wait_for("not known for fake/test");
     screen.say("/copy");
@@ -413,7 +474,6 @@ fn a_session_in_use_is_refused_with_who_holds_it() {
     let server = FakeServer::script([says("never asked")]);
     let place = Place::with(&server).env("NO_COLOR", "1");
     let screen = chat(&place);
-    screen.wait_for("› ");
     let refused = place.run(["ask", "x", "--session", "s"]).exits(1);
     assert!(refused.stderr.contains("is in use by process"), "{}", refused.stderr);
     screen.leave();
@@ -430,7 +490,6 @@ fn sigterm_and_a_terminal_that_goes_away_end_the_turn_and_the_process() {
     screen.signal(Signal::TERM);
     assert_eq!(screen.finish(), Some(130));
     let mut screen = chat(&place);
-    screen.wait_for("› ");
     screen.say("go");
     screen.wait_for("thinking");
     screen.hang_up();
@@ -444,7 +503,6 @@ fn the_terminal_is_itself_again_afterwards() {
     let server = FakeServer::script([says("never asked")]);
     let place = Place::with(&server);
     let mut screen = chat(&place);
-    screen.wait_for("› ");
     screen.send("\x04");
     assert_eq!(screen.finish(), Some(0));
     screen.look(|terminal| {

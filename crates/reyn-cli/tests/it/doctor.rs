@@ -85,7 +85,8 @@ fn kept_answers_that_cannot_be_read_are_a_failure() {
 
 #[test]
 fn without_any_model_it_says_what_to_do_first() {
-    let done = Place::new().run(["doctor"]).exits(1);
+    // With a local model that can be fetched, something can still answer.
+    let done = Place::new().run(["doctor"]).exits(i32::from(!cfg!(feature = "local")));
     if cfg!(feature = "local") {
         assert!(done.stdout.contains("reyn models pull"), "{}", done.stdout);
     } else {

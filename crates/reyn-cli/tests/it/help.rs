@@ -17,8 +17,8 @@ fn reyn_alone_says_where_to_start() {
           reyn doctor                            what is wrong, and what to do about it
           reyn --help                            every command
 
-        First: no model is named yet. Start a server on this machine (Ollama, LM Studio, llama.cpp), which is
-        found by itself, or set a provider's key, e.g. `export OPENAI_API_KEY=…`.
+        No model is named yet, and none needs to be: a server on this machine or a local model answers.
+        A provider's key does too, e.g. `export OPENAI_API_KEY=…`.
     "#]]
     .assert_eq(&done.stdout);
     assert_eq!(done.stderr, "");
@@ -37,9 +37,11 @@ fn the_help_fits_a_screen() {
         Usage: reyn [COMMAND]
 
         Commands:
+          chat         Talk with the model; it works in this folder and asks before it changes anything
           ask          Ask one thing; the model may read files to answer
           init         Write a commented configuration into this folder; changes nothing that is there
           tools        Show what the model is offered
+          sessions     Look at, check, export and remove conversations
           events       Print the audit trail
           permissions  List and take back what was answered with "always"
           config       Check, show and edit the configuration

@@ -4,6 +4,7 @@
 
 mod answer;
 mod chat;
+mod chat_plain;
 mod completions;
 mod config_edit;
 mod cut_short;

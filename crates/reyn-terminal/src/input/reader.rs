@@ -108,6 +108,8 @@ impl InputReader {
 
     /// Starts to read a terminal.
     fn on(terminal: OwnedFd, send: impl FnMut(Input) -> bool + Send + 'static) -> io::Result<Self> {
+        // Looked at before anything is read.
+        let typed_ahead = rustix::io::ioctl_fionread(&terminal).unwrap_or(0);
         let state = State { wanted: Wanted::Reading, is_reading: false, has_ended: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let ending = Ending(Arc::clone(&shared));
@@ -115,7 +117,8 @@ impl InputReader {
             // The size is known before anything comes, so that only a change is told.
             let size = size_of(&terminal);
             let buffer = vec![0; READ_BYTES].into_boxed_slice();
-            let mut source = Source { terminal, size, decoder: Decoder::default(), failures: 0, buffer };
+            let decoder = Decoder::default();
+            let mut source = Source { terminal, size, decoder, failures: 0, typed_ahead, buffer };
             run(&ending.0, &mut source, send);
         })?;
         let id = thread.thread().id();
@@ -178,6 +181,8 @@ struct Source {
     size: Option<(u16, u16)>,
     decoder: Decoder,
     failures: u32,
+    /// Bytes that were typed before the terminal was raw: in them, enter is a line feed.
+    typed_ahead: u64,
     buffer: Box<[u8]>,
 }
 
@@ -214,6 +219,9 @@ impl Source {
             Ok(0) => return true,
             Ok(bytes) => {
                 self.failures = 0;
+                let ahead = bytes.min(usize::try_from(self.typed_ahead).unwrap_or(usize::MAX));
+                self.typed_ahead -= ahead as u64;
+                self.buffer[..ahead].iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b'\r');
                 self.decoder.feed(&self.buffer[..bytes], found);
             }
             Err(Errno::INTR | Errno::AGAIN) => {}

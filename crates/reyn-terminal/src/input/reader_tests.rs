@@ -57,6 +57,25 @@ fn keys_and_pastes_arrive_and_a_lone_escape_does_too() {
 }
 
 #[test]
+fn enter_that_was_typed_before_the_terminal_was_raw_is_enter() {
+    let (mut window, program) = terminal();
+    let raw = tcgetattr(&program).unwrap();
+    let mut cooked = raw.clone();
+    cooked.input_modes |= rustix::termios::InputModes::ICRNL;
+    tcsetattr(&program, OptionalActions::Now, &cooked).unwrap();
+    window.write_all(b"a\r").unwrap();
+    while rustix::io::ioctl_fionread(&program).unwrap() < 2 {
+        std::thread::yield_now();
+    }
+    tcsetattr(&program, OptionalActions::Now, &raw).unwrap();
+    let (_reader, receiver) = started(program);
+    assert_eq!(next(&receiver), Input::Key(Key::char('a')));
+    assert_eq!(next(&receiver), Input::Key(Key::plain(KeyCode::Enter)));
+    window.write_all(b"\n").unwrap();
+    assert_eq!(next(&receiver), Input::Key(Key::control('j')));
+}
+
+#[test]
 fn a_window_that_closes_is_told_once_and_the_reader_ends() {
     let (mut window, program) = terminal();
     let (reader, receiver) = started(program);

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::page::lines_of;
 use super::{Front, Kind};
-use crate::approval::{self, Reply, choices, diff_size, one_line, sentence};
+use crate::approval::{self, Reply, choices, diff_size, one_line, sentence, visible_diff};
 use crate::chat::wire::Wish;
 
 /// How long the keyboard must have been quiet before a letter is an answer: what a person types when a
@@ -225,7 +225,7 @@ impl Front {
         for (words, change) in std::iter::once(first).chain(waiting) {
             lines.push(Line::styled(&words, Style::BOLD));
             match change {
-                Some(Change::Diff(diff)) => lines.extend(lines_of(diff)),
+                Some(Change::Diff(diff)) => lines.extend(lines_of(&visible_diff(diff))),
                 Some(Change::NotShown(reason)) => {
                     lines.push(Line::plain(&format!("the change is not shown: {reason}")));
                 }

@@ -16,7 +16,7 @@ pub(super) static SLASH: Slash = Slash {
     summary: "what fills the model's context",
     run: |desk, _| {
         async move {
-            desk.print(lines(desk));
+            desk.show("/context", lines(desk));
             Ok(After::Stay)
         }
         .boxed()

@@ -16,7 +16,7 @@ pub(super) static SLASH: Slash = Slash {
                 "" => everything(),
                 name => one(find(name.trim_start_matches('/'))?),
             };
-            desk.print(lines);
+            desk.show("/help", lines);
             Ok(After::Stay)
         }
         .boxed()

@@ -14,7 +14,7 @@ mod sessions;
 mod tools;
 
 use futures::future::BoxFuture;
-use reyn_core::text::{alternatives, nearest};
+use reyn_core::text::nearest;
 use reyn_terminal::{Colour, Line, Style};
 
 use super::desk::{After, Desk};
@@ -85,12 +85,9 @@ fn find(name: &str) -> Result<&'static Slash, String> {
         return Ok(&help::SLASH);
     }
     all().find(|slash| slash.name == name).ok_or_else(|| {
-        let near: Vec<String> =
-            nearest(name, all().map(|slash| slash.name)).iter().map(|name| format!("/{name}")).collect();
-        let hint = if near.is_empty() {
-            "/help lists the commands".to_owned()
-        } else {
-            format!("did you mean {}?", alternatives(&near))
+        let hint = match nearest(name, all().map(|slash| slash.name)).first() {
+            Some(near) => format!("did you mean `/{near}`?"),
+            None => "/help lists the commands".to_owned(),
         };
         format!("there is no command `/{name}`; {hint}")
     })
@@ -132,6 +129,7 @@ mod tests {
     fn a_wrong_name_is_told_with_the_near_one() {
         let told = |name| find(name).err().unwrap();
         assert_eq!(told("modle"), "there is no command `/modle`; did you mean `/model`?");
+        assert_eq!(told("sesions"), "there is no command `/sesions`; did you mean `/sessions`?");
         assert_eq!(told("xyzzy"), "there is no command `/xyzzy`; /help lists the commands");
         assert_eq!(find("exit").ok().map(|slash| slash.name), Some("quit"));
     }

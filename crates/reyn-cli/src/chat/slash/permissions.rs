@@ -15,7 +15,7 @@ pub(super) static SLASH: Slash = Slash {
             match arguments.split_once(char::is_whitespace).unwrap_or((arguments, "")) {
                 ("", _) => {
                     let lines = list(desk)?;
-                    desk.print(lines);
+                    desk.show("/permissions", lines);
                 }
                 ("revoke", key) if !key.trim().is_empty() => revoke(desk, key.trim())?,
                 _ => {

@@ -9,7 +9,7 @@ use super::{Slash, done};
 use crate::approval::one_line;
 use crate::chat::desk::{After, Desk};
 use crate::chat::wire::News;
-use crate::transcript::{TranscriptPart, parts};
+use crate::transcript::{NO_END, TranscriptPart, parts};
 
 /// Sessions that completion offers.
 const OFFERED_MAX: usize = 30;
@@ -64,7 +64,8 @@ pub(super) fn names(desk: &Desk) -> Vec<(String, String)> {
 
 /// The end of an earlier conversation, as it is shown when it is gone on with.
 pub(crate) fn past(log: &[Entry]) -> Vec<Line> {
-    let all = parts(log);
+    let all: Vec<TranscriptPart> =
+        parts(log).into_iter().filter(|part| !matches!(part, TranscriptPart::Cost(_))).collect();
     let left_out = all.len().saturating_sub(PARTS_SHOWN_MAX);
     let mut lines = vec![];
     if left_out > 0 {
@@ -74,7 +75,7 @@ pub(crate) fn past(log: &[Entry]) -> Vec<Line> {
         ));
     }
     for part in &all[left_out..] {
-        if !lines.is_empty() && !matches!(part, TranscriptPart::Call { .. }) {
+        if !matches!(part, TranscriptPart::Call { .. }) {
             lines.push(Line::new());
         }
         lines.extend(part_lines(part));
@@ -109,6 +110,10 @@ fn part_lines(part: &TranscriptPart) -> Vec<Line> {
             let mut shown = Line::styled(if *is_error { "✗ " } else { "✓ " }, style);
             shown.push(&one_line(line), Style::DIM);
             vec![shown]
+        }
+        // Whoever holds the session now knows that nobody else does.
+        TranscriptPart::Note(text) if text == NO_END => {
+            vec![Line::styled("the process ended during this turn", Style::of(Colour::Yellow))]
         }
         TranscriptPart::Note(text) | TranscriptPart::Cost(text) => {
             vec![Line::styled(&one_line(text), Style::DIM)]

@@ -20,7 +20,7 @@ pub(super) static SLASH: Slash = Slash {
     run: |desk, _| {
         async move {
             let lines = list(desk)?;
-            desk.print(lines);
+            desk.show("/sessions", lines);
             Ok(After::Stay)
         }
         .boxed()

@@ -15,7 +15,7 @@ pub(super) static SLASH: Slash = Slash {
     run: |desk, arguments| {
         async move {
             let lines = if arguments.is_empty() { list(desk) } else { one(desk, arguments)? };
-            desk.print(lines);
+            desk.show("/tools", lines);
             Ok(After::Stay)
         }
         .boxed()

@@ -8,16 +8,22 @@ use clap::{Args, Subcommand, ValueEnum};
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// The sessions of this project, newest first.
+    #[command(after_help = "Example: reyn sessions list --all")]
     List(ListArgs),
     /// What was said and done in a session.
+    #[command(after_help = "Example: reyn sessions show latest")]
     Show(OneArgs),
     /// Check every record of a session, or of all of them; exit code 1 when one is damaged.
+    #[command(after_help = "Example: reyn sessions verify --all")]
     Verify(VerifyArgs),
     /// Move what is damaged in a session aside and keep everything else.
+    #[command(after_help = "Example: reyn sessions repair 20260102-030405-a1b2")]
     Repair(OneArgs),
     /// Remove sessions, with all that was said in them.
+    #[command(after_help = "Example: reyn sessions rm 20260102-030405-a1b2 --yes")]
     Rm(RmArgs),
     /// Write a session out: as text for people, or as data.
+    #[command(after_help = "Example: reyn sessions export latest --output talk.md")]
     Export(ExportArgs),
 }
 
