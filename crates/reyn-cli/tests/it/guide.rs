@@ -134,26 +134,24 @@ fn an_approval() {
 #[test]
 fn an_approval_of_several_changes() {
     let test = "use shop::price::total;\n\n#[test]\nfn food_is_taxed_less() {\n    assert_eq!(total(1_000, true), 1_080);\n}\n";
-    let server = FakeServer::script([
-        costing(
-            calls([
-                call("a", "write_file", json!({"path": "tests/price.rs", "content": test})),
-                edits(
-                    "b",
-                    "README.md",
-                    "Prices are in yen.\n",
-                    "Prices are in yen, with tax. Food is taxed less.\n",
-                ),
-                call(
-                    "c",
-                    "write_file",
-                    json!({"path": "CHANGELOG.md", "content": "# Changes\n\n- Tests for prices.\n"}),
-                ),
-            ]),
-            1_820,
-            240,
-        ),
-    ]);
+    let server = FakeServer::script([costing(
+        calls([
+            call("a", "write_file", json!({"path": "tests/price.rs", "content": test})),
+            edits(
+                "b",
+                "README.md",
+                "Prices are in yen.\n",
+                "Prices are in yen, with tax. Food is taxed less.\n",
+            ),
+            call(
+                "c",
+                "write_file",
+                json!({"path": "CHANGELOG.md", "content": "# Changes\n\n- Tests for prices.\n"}),
+            ),
+        ]),
+        1_820,
+        240,
+    )]);
     let place = shop(&server);
     let mut screen = AtScreen::start_sized(&place, &["chat", "--session", "shop"], COLUMNS, 30);
     screen.wait_for("› ");
