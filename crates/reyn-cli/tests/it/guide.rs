@@ -269,3 +269,39 @@ fn the_sessions() {
         &shown(&place, &["sessions", "list"], COLUMNS, 10),
     );
 }
+
+/// The pieces of configuration of a page: where each belongs, as its first line says, and its text.
+fn configurations(page: &str) -> Vec<(&str, &str)> {
+    let blocks =
+        page.split("```yaml\n").skip(1).filter_map(|rest| rest.split_once("```").map(|(block, _)| block));
+    blocks
+        .filter_map(|block| {
+            let (first, _) = block.split_once('\n')?;
+            let name = first.strip_prefix("# ")?;
+            name.ends_with(".yaml").then_some((name, block))
+        })
+        .collect()
+}
+
+#[test]
+fn every_configuration_of_the_guides_is_right() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide");
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let Some("md") = file.extension().and_then(|end| end.to_str()) else { continue };
+        let page = std::fs::read_to_string(&file).unwrap();
+        for (name, text) in configurations(&page) {
+            let place = Place::new();
+            let path = match name.strip_prefix("~/") {
+                Some(name) => place.home.join(name),
+                None => place.root.join(name),
+            };
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            let done = place.run(["config", "check"]);
+            assert_eq!(done.code, Some(0), "{}:\n{text}\n{}{}", file.display(), done.stdout, done.stderr);
+            count += 1;
+        }
+    }
+    assert!(count >= 14, "only {count} pieces of configuration were found");
+}
