@@ -6,6 +6,7 @@ mod args;
 mod chat;
 mod commands;
 mod confirm;
+mod drawn_answer;
 mod exit;
 mod first_words;
 mod local_model;

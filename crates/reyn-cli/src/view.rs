@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::activity::{outcome_line, target};
 use crate::commands::ask::report_json;
+use crate::drawn_answer::{self, DrawnAnswer};
 use crate::exit::Exit;
 use crate::model_choice::Choice;
 use crate::output;
@@ -18,13 +19,37 @@ use crate::output;
 pub(crate) enum ViewMode {
     /// Words: the answer on standard output, everything else beside it.
     Text {
-        /// Whether somebody watches the answer being written.
-        is_terminal: bool,
+        /// Where the answer goes.
+        answers: Answers,
     },
     /// One object at the end.
     Json,
     /// One object an event.
     StreamJson,
+}
+
+/// Where an answer in words goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// Into a pipe or a file: as it is, when it is whole.
+    Piped,
+    /// To a terminal that only prints: as it is, while it is written.
+    Printed,
+    /// To a terminal that can draw: as Markdown, while it is written.
+    Drawn,
+}
+
+impl Answers {
+    /// What standard output is.
+    pub(crate) fn of_stdout() -> Self {
+        if drawn_answer::can_draw() {
+            Self::Drawn
+        } else if std::io::stdout().is_terminal() {
+            Self::Printed
+        } else {
+            Self::Piped
+        }
+    }
 }
 
 /// Shows a turn while it runs.
@@ -36,12 +61,22 @@ pub(crate) struct View<'a> {
     is_streamed: bool,
     is_line_open: bool,
     has_progress: bool,
+    /// The answer that is being drawn.
+    drawn: Option<DrawnAnswer>,
 }
 
 impl<'a> View<'a> {
     pub(crate) fn new(mode: ViewMode, session: &str, choice: &'a Choice) -> View<'a> {
         let session = session.to_owned();
-        View { mode, session, choice, is_streamed: false, is_line_open: false, has_progress: false }
+        View {
+            mode,
+            session,
+            choice,
+            is_streamed: false,
+            is_line_open: false,
+            has_progress: false,
+            drawn: None,
+        }
     }
 
     /// Says who answers and why.
@@ -70,21 +105,20 @@ impl<'a> View<'a> {
                     output::json(&object);
                 }
             }
-            ViewMode::Text { is_terminal } => self.show(event, is_terminal),
+            ViewMode::Text { answers } => self.show(event, answers),
         }
     }
 
-    fn show(&mut self, event: &SessionEvent<'_>, is_terminal: bool) {
+    fn show(&mut self, event: &SessionEvent<'_>, answers: Answers) {
         match event {
             SessionEvent::Progress(text) => return self.show_progress(text),
-            SessionEvent::Delta(text) if is_terminal => {
+            SessionEvent::Delta(text) if answers != Answers::Piped => {
                 self.clear_progress();
-                output::result(&output::for_terminal(text));
-                self.is_streamed = true;
-                self.is_line_open = !text.ends_with('\n');
+                self.show_piece(text, answers);
                 return;
             }
-            SessionEvent::Replied(_) | SessionEvent::Said(_) => return,
+            SessionEvent::Replied(_) => return self.end_line(),
+            SessionEvent::Said(_) => return,
             SessionEvent::Delta(_)
             | SessionEvent::Retry { .. }
             | SessionEvent::ToolStarted(_)
@@ -113,6 +147,19 @@ impl<'a> View<'a> {
         }
     }
 
+    fn show_piece(&mut self, text: &str, answers: Answers) {
+        self.is_streamed = true;
+        if answers == Answers::Drawn && self.drawn.is_none() && !self.is_line_open {
+            self.drawn = DrawnAnswer::begin();
+        }
+        if let Some(drawn) = &mut self.drawn {
+            drawn.push(text);
+        } else {
+            output::result(&output::for_terminal(text));
+            self.is_line_open = !text.ends_with('\n');
+        }
+    }
+
     fn show_progress(&mut self, text: &str) {
         if std::io::stderr().is_terminal() {
             self.end_line();
@@ -128,6 +175,9 @@ impl<'a> View<'a> {
     }
 
     fn end_line(&mut self) {
+        if let Some(drawn) = self.drawn.take() {
+            drawn.finish();
+        }
         if std::mem::take(&mut self.is_line_open) {
             output::result("\n");
         }
@@ -144,16 +194,22 @@ impl<'a> View<'a> {
                 result["type"] = json!("result");
                 output::json(&result);
             }
-            ViewMode::Text { is_terminal } => self.end_in_words(report, is_terminal),
+            ViewMode::Text { answers } => self.end_in_words(report, answers),
         }
     }
 
-    fn end_in_words(&mut self, report: &TurnReport, is_terminal: bool) {
+    fn end_in_words(&mut self, report: &TurnReport, answers: Answers) {
         self.clear_progress();
         if !self.is_streamed && !report.answer.is_empty() {
             self.end_line();
             let answer = report.answer.trim_end();
-            output::result_line(&if is_terminal { output::for_terminal(answer) } else { answer.to_owned() });
+            match answers {
+                Answers::Piped => output::result_line(answer),
+                Answers::Printed | Answers::Drawn => {
+                    self.show_piece(answer, answers);
+                    self.is_line_open = self.drawn.is_none();
+                }
+            }
         }
         self.end_line();
         let go_on = format!("`reyn ask --session {} \"go on\"` goes on", self.session);

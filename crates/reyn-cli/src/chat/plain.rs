@@ -12,12 +12,12 @@ use super::slash;
 use crate::exit::{Exit, Failure};
 use crate::opening;
 use crate::output;
-use crate::view::{View, ViewMode};
+use crate::view::{Answers, View, ViewMode};
 
 /// Reads messages until the input ends. The exit code is that of the last turn.
 pub(crate) async fn serve(desk: &mut Desk, leave: &CancellationToken) -> Result<Exit, Failure> {
     let is_typed = std::io::stdin().is_terminal();
-    let is_watched = std::io::stdout().is_terminal();
+    let answers = Answers::of_stdout();
     let mut exit = Exit::Done;
     loop {
         if is_typed {
@@ -52,7 +52,7 @@ pub(crate) async fn serve(desk: &mut Desk, leave: &CancellationToken) -> Result<
             }
             continue;
         }
-        let mut view = View::new(ViewMode::Text { is_terminal: is_watched }, desk.session.id(), &desk.choice);
+        let mut view = View::new(ViewMode::Text { answers }, desk.session.id(), &desk.choice);
         let mut listener = |event: SessionEvent<'_>| view.on_event(&event);
         let report = desk.session.turn(text, &mut listener, leave).await.map_err(opening::broken)?;
         desk.status.count(report.usage, desk.choice.price);

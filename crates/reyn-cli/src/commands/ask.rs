@@ -16,7 +16,7 @@ use crate::opening::{self, Opening};
 use crate::output;
 use crate::person::{self, AtTerminal};
 use crate::signals::cancel_on_signal;
-use crate::view::{View, ViewMode};
+use crate::view::{Answers, View, ViewMode};
 use crate::wiring::{Project, runtime};
 
 /// How long standard input may be silent before the person is told that it is waited for.
@@ -69,7 +69,7 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     } else if args.stream_json {
         ViewMode::StreamJson
     } else {
-        ViewMode::Text { is_terminal: std::io::stdout().is_terminal() }
+        ViewMode::Text { answers: Answers::of_stdout() }
     };
     let mut view = View::new(mode, session.id(), &choice);
     view.begin();

@@ -19,6 +19,7 @@ use crate::chat::plain;
 use crate::chat::slash;
 use crate::chat::ui::Ui;
 use crate::chat::wire::{NEWS_MAX, News, WISHES_MAX, Wish};
+use crate::drawn_answer;
 use crate::exit::{Exit, Failure};
 use crate::model_choice;
 use crate::opening;
@@ -104,11 +105,7 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
 
 /// Whether a screen can be drawn: every stream is a terminal, and one that can move its cursor.
 pub(crate) fn can_draw() -> bool {
-    let is_able = std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"));
-    is_able
-        && std::io::stdin().is_terminal()
-        && std::io::stdout().is_terminal()
-        && std::io::stderr().is_terminal()
+    drawn_answer::can_draw() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 fn start_screen(

@@ -22,7 +22,9 @@ fn piped_lines_are_said_one_after_the_other_and_the_answers_are_raw() {
     let said: Vec<String> = server
         .requests()
         .iter()
-        .map(|request| request["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned())
+        .map(|request| {
+            request["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
+        })
         .collect();
     assert_eq!(said, ["first", "second"]);
 }
@@ -104,7 +106,11 @@ fn a_line_of_a_megabyte_is_said_whole() {
     let server = FakeServer::script([says("long")]);
     let place = Place::with(&server);
     let line = "0123456789abcdef".repeat(65_536);
-    place.run_with_input(["chat"], &format!("{line}\n")).exits(0);
+    let done = place.run_with_input(["chat"], &format!("{line}\n")).exits(0);
+    assert_eq!(done.stdout, "long\n");
     let request = server.requests().pop().unwrap();
-    assert_eq!(request["messages"].as_array().unwrap().last().unwrap()["content"].as_str(), Some(line.as_str()));
+    assert_eq!(
+        request["messages"].as_array().unwrap().last().unwrap()["content"].as_str(),
+        Some(line.as_str())
+    );
 }

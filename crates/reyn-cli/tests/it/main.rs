@@ -25,6 +25,7 @@ mod place;
 mod project;
 mod running;
 mod screen;
+mod screen_answer;
 mod secret;
 mod sessions;
 mod terminal;

@@ -6,6 +6,7 @@
 pub mod answer_stream;
 pub mod catalog;
 pub mod enumerate_all;
+mod first_look;
 pub mod format;
 pub mod small_model;
 

@@ -9,6 +9,7 @@ use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::answer_stream::AnswerStream;
+use super::first_look::is_about_an_unseen_file;
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
 use crate::conversation::{Entry, current_turn};
@@ -115,7 +116,8 @@ pub fn request<'a>(
         ToolFormat::Constrained => {
             let repeated = repeated_tools(log);
             let is_callable = |name: &str| offer_tools && !repeated.contains(&name);
-            Some(reply_schema(surface, &is_callable))
+            let must_look = offer_tools && is_about_an_unseen_file(log);
+            Some(reply_schema(surface, !must_look, &is_callable))
         }
         ToolFormat::Native | ToolFormat::Text => None,
     };
@@ -220,9 +222,10 @@ impl Formatter for Spaced {
     }
 }
 
-/// The schema whose only shapes are a valid call of a callable tool and an answer.
+/// The schema whose only shapes are a valid call of a callable tool and an answer, which is left out when it
+/// may not be given yet and there is a call instead.
 #[must_use]
-pub fn reply_schema(surface: &Surface, is_callable: &dyn Fn(&str) -> bool) -> Value {
+pub fn reply_schema(surface: &Surface, may_answer: bool, is_callable: &dyn Fn(&str) -> bool) -> Value {
     let answer = json!({
         "type": "object",
         "properties": {"answer": {"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max}},
@@ -237,7 +240,9 @@ pub fn reply_schema(surface: &Surface, is_callable: &dyn Fn(&str) -> bool) -> Va
             "additionalProperties": false,
         })
     });
-    json!({ "anyOf": std::iter::once(answer).chain(calls).collect::<Vec<_>>() })
+    let calls: Vec<Value> = calls.collect();
+    let answer = (may_answer || calls.is_empty()).then_some(answer);
+    json!({ "anyOf": answer.into_iter().chain(calls).collect::<Vec<_>>() })
 }
 
 /// A tool's parameters, closed and bounded.
@@ -370,14 +375,29 @@ mod tests {
             let text = instructions(&surface, format);
             assert!(text.ends_with(&format!("- {signature}: Search\n")), "{text}");
         }
-        let args = &reply_schema(&surface, &|_| true)["anyOf"][1]["properties"]["args"];
+        let args = &reply_schema(&surface, true, &|_| true)["anyOf"][1]["properties"]["args"];
         let names: Vec<&String> = args["properties"].as_object().unwrap().keys().collect();
         assert_eq!(names, ["pattern", "offset", "mode"]);
     }
 
     #[test]
+    fn a_message_about_a_file_that_nobody_has_seen_takes_a_call_first() {
+        let about = |text: &str, offer_tools| {
+            let log = [Entry::User { text: text.into() }];
+            let surface = surface();
+            let request = request(ToolFormat::Constrained, &surface, &log, offer_tools);
+            let shapes = request.response_schema.unwrap()["anyOf"].clone();
+            let first = &shapes[0]["required"][0];
+            (first.as_str().unwrap().to_owned(), shapes.as_array().unwrap().len())
+        };
+        assert_eq!(about("what does a.md say?", true), ("tool".to_owned(), 1));
+        assert_eq!(about("what does it say?", true), ("answer".to_owned(), 2));
+        assert_eq!(about("what does a.md say?", false), ("answer".to_owned(), 1));
+    }
+
+    #[test]
     fn the_schema_has_an_answer_and_a_closed_shape_for_each_tool() {
-        let schema = reply_schema(&surface(), &|_| true);
+        let schema = reply_schema(&surface(), true, &|_| true);
         assert_eq!(schema["anyOf"].as_array().unwrap().len(), 2);
         let args = &schema["anyOf"][1]["properties"]["args"];
         assert_eq!(args["additionalProperties"], json!(false));
@@ -385,7 +405,7 @@ mod tests {
             args["properties"]["path"],
             json!({"type": "string", "maxLength": PROFILE.argument_chars_max})
         );
-        assert_eq!(reply_schema(&surface(), &|_| false)["anyOf"].as_array().unwrap().len(), 1);
+        assert_eq!(reply_schema(&surface(), true, &|_| false)["anyOf"].as_array().unwrap().len(), 1);
     }
 
     #[test]

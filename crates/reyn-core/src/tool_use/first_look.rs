@@ -1,0 +1,101 @@
+//! Whether a message is about a file that nobody has looked at yet.
+//!
+//! A small model answers such a message from the file's name, with a straight face. It is therefore not
+//! offered an answer before it has made a call.
+
+use crate::conversation::{Entry, Reply, current_turn};
+
+/// Endings of names that people mean a file by.
+const ENDINGS: [&str; 48] = [
+    "md", "txt", "rst", "adoc", "org", "toml", "json", "jsonl", "yaml", "yml", "ini", "cfg", "conf", "env",
+    "lock", "xml", "csv", "tsv", "log", "html", "css", "rs", "py", "js", "ts", "jsx", "tsx", "go", "java",
+    "kt", "c", "h", "cc", "cpp", "hpp", "cs", "rb", "php", "swift", "sh", "bash", "sql", "ipynb", "tex",
+    "vue", "patch", "diff", "nix",
+];
+/// Longest name that is looked at, in bytes.
+const NAME_BYTES_MAX: usize = 256;
+
+/// Whether the latest message names a file that no call of the conversation has named, and the turn has had
+/// no call yet.
+#[must_use]
+pub(crate) fn is_about_an_unseen_file(log: &[Entry]) -> bool {
+    let turn = current_turn(log);
+    let Some(Entry::User { text }) = turn.first() else { return false };
+    if turn.iter().any(|entry| matches!(entry, Entry::Reply(_))) {
+        return false;
+    }
+    let mut names = text.split(|c: char| !is_of_a_name(c)).map(|word| word.trim_matches('.')).filter(is_file);
+    names.any(|name| !log.iter().any(|entry| names_it(entry, name)))
+}
+
+/// Letters of a path as people write it in a sentence; a name in another script ends where its letters do.
+const fn is_of_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | ':')
+}
+
+fn is_file(word: &&str) -> bool {
+    let Some((stem, ending)) = word.rsplit_once('.') else { return false };
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    word.len() <= NAME_BYTES_MAX
+        && !word.contains(':')
+        && name.chars().any(char::is_alphanumeric)
+        && ENDINGS.contains(&ending)
+}
+
+/// Whether a reply holds a call about this file.
+fn names_it(entry: &Entry, name: &str) -> bool {
+    let about_it = |reply: &Reply| reply.calls.iter().any(|call| call.args.to_json().contains(name));
+    match entry {
+        Entry::Reply(reply) => about_it(reply),
+        Entry::User { .. }
+        | Entry::Said { .. }
+        | Entry::Started { .. }
+        | Entry::Finished { .. }
+        | Entry::Nudged
+        | Entry::LimitReached { .. }
+        | Entry::Ended { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::{Args, ToolCall};
+
+    fn says(text: &str) -> Entry {
+        Entry::User { text: text.into() }
+    }
+
+    #[test]
+    fn a_message_that_names_a_file_is_about_it() {
+        let table = [
+            ("what does README.md say about security?", true),
+            ("README.mdは何の説明ですか？", true),
+            ("explain `src/main.rs`, please", true),
+            ("look at (docs/a.txt).", true),
+            ("what is a noun?", false),
+            ("e.g. i.e. 1.46 v2.0", false),
+            ("what is Node.js", true),
+            ("fetch https://example.org/a.md", false),
+            ("files that end in .md", false),
+            ("", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(is_about_an_unseen_file(&[says(text)]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_looked_at_and_a_turn_that_has_a_reply_are_free() {
+        let call = |path: &str| {
+            let args = Args::parse(&format!(r#"{{"path":"{path}"}}"#), false);
+            let calls = vec![ToolCall { id: "a".into(), name: "read_file".into(), args }];
+            Entry::Reply(Reply { calls, ..Reply::default() })
+        };
+        let seen = [says("read a.md"), call("docs/a.md"), says("what else does a.md say?")];
+        assert!(!is_about_an_unseen_file(&seen));
+        let other = [says("read a.md"), call("a.md"), says("and b.md?")];
+        assert!(is_about_an_unseen_file(&other));
+        assert!(!is_about_an_unseen_file(&[says("read a.md"), call("elsewhere")]));
+    }
+}
