@@ -226,7 +226,7 @@ fn the_doctor() {
         .replace(&place.root.display().to_string(), "/home/hana/shop")
         .replace(&place.cache().display().to_string(), "/home/hana/.cache/reyn")
         .replace(&format!("127.0.0.1:{}", server.port()), "127.0.0.1:11434")
-        .replace(time, "2026-04-14 12:00:00 JST");
+        .replace(time, "2026-04-14 12:00:00 UTC");
     check(
         expect_file!["../../../../docs/guide/screens/doctor.svg"],
         "reyn doctor: everything it looked at, and what to do about the one thing that is not right",
