@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod events;
 mod exit_codes;
+mod guides;
 mod schema_words;
 mod tools;
 

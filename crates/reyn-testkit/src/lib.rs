@@ -1,4 +1,5 @@
-//! Scripted models, a protocol-checking server and transcripts, for tests. Nothing here leaves the machine.
+//! Scripted models, a protocol-checking server, transcripts and pictures of screens, for tests. Nothing here
+//! leaves the machine.
 
 pub mod counted_file;
 mod fake_server;
@@ -6,6 +7,7 @@ mod http;
 mod protocol;
 mod reply;
 mod response;
+mod screen_svg;
 mod scripted_model;
 mod transcript;
 
@@ -13,5 +15,6 @@ pub use fake_server::FakeServer;
 pub use protocol::{assert_valid_messages, check_request};
 pub use reply::{call, calls, says, tool_call};
 pub use response::{Gate, Response, chunks, sse};
+pub use screen_svg::Still;
 pub use scripted_model::{Scripted, ScriptedModel};
 pub use transcript::transcript;

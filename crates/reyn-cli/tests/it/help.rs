@@ -7,6 +7,7 @@ use crate::place::Place;
 #[test]
 fn reyn_alone_says_where_to_start() {
     let done = Place::new().run([]).exits(2);
+    let (start, hint) = done.stdout.rsplit_once("\n\n").unwrap();
     expect![[r#"
         reyn: a language model decides, the runtime enforces.
 
@@ -15,12 +16,20 @@ fn reyn_alone_says_where_to_start() {
           reyn ask "what does README.md say?"    one question, answered from your files
           reyn init                              a commented configuration for this folder
           reyn doctor                            what is wrong, and what to do about it
-          reyn --help                            every command
-
-        No model is named yet, and none needs to be: a server on this machine or a local model answers.
-        A provider's key does too, e.g. `export OPENAI_API_KEY=…`.
-    "#]]
-    .assert_eq(&done.stdout);
+          reyn --help                            every command"#]]
+    .assert_eq(start);
+    let expected = if cfg!(feature = "local") {
+        expect![[r#"
+            No model is named yet, and none needs to be: a server on this machine or a local model answers.
+            A provider's key does too, e.g. `export OPENAI_API_KEY=…`.
+        "#]]
+    } else {
+        expect![[r#"
+            First: no model is named yet. Start a server on this machine (Ollama, LM Studio, llama.cpp), which is
+            found by itself, or set a provider's key, e.g. `export OPENAI_API_KEY=…`.
+        "#]]
+    };
+    expected.assert_eq(hint);
     assert_eq!(done.stderr, "");
 }
 

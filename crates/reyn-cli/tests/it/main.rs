@@ -11,6 +11,7 @@ mod cut_short;
 mod doctor;
 mod exit_code;
 mod follow;
+mod guide;
 mod help;
 #[cfg(feature = "local")]
 mod local_model;
