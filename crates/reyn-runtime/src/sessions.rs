@@ -157,12 +157,14 @@ impl Sessions {
         Ok(self.stamps(&folder)?.into_iter().map(|stamp| stamp.id).collect())
     }
 
-    /// The name of the session whose log was written last; `None` when there is none.
+    /// The name of the session whose log was written last; `None` when there is none. One in which nothing
+    /// was said does not count.
     ///
     /// # Errors
     /// When the folder cannot be read, or is not a folder of its own.
     pub fn latest_id(&self) -> Result<Option<String>, LogError> {
-        Ok(self.ids()?.into_iter().next())
+        let Some(folder) = self.open_folder()? else { return Ok(None) };
+        Ok(self.stamps(&folder)?.into_iter().find(|stamp| stamp.bytes > 0).map(|stamp| stamp.id))
     }
 
     /// Reads a session without taking its lock, and checks every record of it.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use reyn_core::capability::Effective;
 use reyn_core::conversation::{Ending, Entry, latest_reply};
 use reyn_core::limits::CHAT_ROUNDS_MAX;
 use reyn_runtime::gate::{Answer, Person, Question};
-use reyn_runtime::{Session, SessionEvent};
+use reyn_runtime::{Session, SessionEvent, Sessions};
 use reyn_terminal::Line;
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::oneshot;
@@ -100,6 +101,15 @@ pub(crate) fn open(
     Ok((session, opening::damage(&report)))
 }
 
+/// Removes a session in which nothing was said. That it stays is no harm.
+pub(crate) fn forget_if_empty(project: &Project, session: Session) {
+    if session.log().is_empty() {
+        let id = session.id().to_owned();
+        drop(session);
+        let _ = Sessions::new(&project.state()).remove(&id, Timestamp::now());
+    }
+}
+
 /// The status of a session that was just opened.
 pub(crate) fn fresh_status(choice: &Choice, session: &Session) -> Status {
     let latest = latest_reply(session.log()).map(|(reply, _)| reply.usage);
@@ -119,7 +129,8 @@ impl Desk {
         let person = self.person.person(&self.ui);
         let (session, note) =
             open(&self.project, &self.run, &self.choice, self.authority.clone(), person, id)?;
-        self.session = session;
+        let before = std::mem::replace(&mut self.session, session);
+        forget_if_empty(&self.project, before);
         let fresh = fresh_status(&self.choice, &self.session);
         self.status = Status { usage: self.status.usage, dollars: self.status.dollars, ..fresh };
         self.ui.status(&self.status);

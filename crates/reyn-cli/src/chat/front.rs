@@ -51,6 +51,7 @@ enum Kind {
     Call,
     Question,
     Note,
+    Farewell,
 }
 
 /// A turn that runs.
@@ -254,7 +255,12 @@ impl Front {
                 let live = self.live();
                 let _ = self.screen.clear(&live);
             }
-            News::Leave => self.is_over = true,
+            News::Leave(words) => {
+                if !words.is_empty() {
+                    self.print(Kind::Farewell, words);
+                }
+                self.is_over = true;
+            }
         }
         true
     }

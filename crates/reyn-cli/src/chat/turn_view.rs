@@ -54,7 +54,7 @@ pub(crate) fn call_line(call: &ToolCall, outcome: &Outcome) -> Line {
     let mut line = Line::styled(mark, style);
     line.push(&title(call), Style::PLAIN);
     let came = one_line(&outcome_line(call, outcome));
-    line.push(&format!("  {came}"), if outcome.is_ok() { Style::DIM } else { style });
+    line.push(&format!(": {came}"), if outcome.is_ok() { Style::DIM } else { style });
     line
 }
 

@@ -26,6 +26,11 @@ impl Ui {
         }
     }
 
+    /// Columns that there are.
+    pub(crate) fn columns(&self) -> usize {
+        reyn_terminal::size().map_or(COLUMNS, |(columns, _)| columns.into())
+    }
+
     /// Prints lines.
     pub(crate) fn print(&self, lines: Vec<Line>) {
         match self {
@@ -50,6 +55,8 @@ impl Ui {
     }
 }
 
+/// Columns where there is no terminal to ask.
+const COLUMNS: usize = 80;
 /// Lines above which they are shown on a page of their own.
 const PAGE_LINES_MIN: usize = 40;
 

@@ -55,8 +55,8 @@ pub(crate) enum News {
     Copy(String),
     /// Another conversation begins.
     Clear,
-    /// The chat is over.
-    Leave,
+    /// The chat is over; these are the last lines.
+    Leave(Vec<Line>),
 }
 
 /// How a call went, as a person is shown it.

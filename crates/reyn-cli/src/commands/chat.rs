@@ -88,18 +88,19 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
     let greeting = greeting(&desk, damage);
     if !has_screen {
         greeting.iter().for_each(|line| output::remark(&line.text()));
-        return plain::serve(&mut desk, leave).await;
+        let result = plain::serve(&mut desk, leave).await;
+        desk::forget_if_empty(&desk.project, desk.session);
+        return result;
     }
     let (wishes, mut wished) = mpsc::channel(WISHES_MAX);
     let screen_thread = start_screen(&desk, news.clone(), heard, wishes)?;
     desk.ui.print(greeting);
-    desk.ui.print(slash::past(desk.session.log()));
+    desk.ui.print(slash::past(desk.session.log(), desk.ui.columns()));
     let result = desk.serve(&mut wished, leave).await;
-    if let Ok(Exit::Done | Exit::Interrupted) = &result {
-        desk.ui.print(farewell(&desk));
-    }
-    desk.ui.tell(News::Leave);
+    let words = if result.is_ok() { farewell(&desk) } else { vec![] };
+    desk.ui.tell(News::Leave(words));
     close(&screen_thread);
+    desk::forget_if_empty(&desk.project, desk.session);
     result
 }
 

@@ -47,6 +47,11 @@ fn rows(path: &str, schema: Schema<'_>, defaults: Option<&Value>, depth_max: usi
             shown(default),
             cell(&explained(member))
         ));
+        // A map that may be left out: its keys.
+        let own = member.alternatives().into_iter().find(|part| !part.members().is_empty());
+        if let Some(own) = own.filter(|_| depth_max > 0) {
+            rows(&path, own, None, depth_max - 1, text);
+        }
         // A map of names to maps: the keys of each.
         let values = member.part(&member.resolved().value["additionalProperties"]);
         let each = values.alternatives().into_iter().find(|part| !part.members().is_empty());

@@ -76,7 +76,7 @@ fn a_turn_with_an_approval() {
             +# Notes
             +one
           once
-        ✓ write_file notes/a.md  done created, bytes 12
+        ✓ write_file notes/a.md: done created, bytes 12
 
         Written to notes/a.md:
 
@@ -229,7 +229,7 @@ fn what_is_typed_during_a_turn_joins_its_next_round() {
 
         › what does README say?
 
-        ✓ read_file README.md  6 B
+        ✓ read_file README.md: 6 B
 
         › be brief
 
@@ -342,6 +342,18 @@ fn a_terminal_of_one_row_shows_the_input() {
 }
 
 #[test]
+fn a_chat_in_which_nothing_was_said_leaves_no_session() {
+    let server = FakeServer::script([says("hi"), says("again")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    place.run(["ask", "hello", "--session", "real"]).exits(0).stdout.clear();
+    AtScreen::start(&place, &["chat", "--session", "empty"]).leave_at("› ");
+    let list = place.run(["sessions", "list", "--json"]).exits(0).json();
+    assert_eq!((list["total"].as_u64(), list["sessions"][0]["id"].as_str()), (Some(1), Some("real")));
+    place.run(["ask", "more", "--continue"]).exits(0).stdout.clear();
+    assert!(place.run(["sessions", "show", "real"]).exits(0).stdout.contains("again"));
+}
+
+#[test]
 fn a_conversation_goes_on_after_a_crash() {
     let gate = Gate::new();
     let server = FakeServer::script([
@@ -437,7 +449,7 @@ fn commands_are_run_and_wrong_ones_told() {
     screen.say("/tools read_file");
     screen.wait_for("path");
     screen.say("/con\t");
-    screen.wait_for("turns; bars are bytes");
+    screen.wait_for("1 turn; bars are bytes");
     screen.say("/clear");
     screen.wait_for("`/resume s` goes back");
     screen.say("/resume");

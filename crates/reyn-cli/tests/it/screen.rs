@@ -191,6 +191,13 @@ impl AtScreen {
         self.child.0.wait().unwrap();
     }
 
+    /// Leaves once this is shown.
+    #[track_caller]
+    pub(crate) fn leave_at(self, text: &str) {
+        self.wait_for(text);
+        self.leave();
+    }
+
     /// Leaves with ctrl-D.
     #[track_caller]
     pub(crate) fn leave(mut self) -> String {

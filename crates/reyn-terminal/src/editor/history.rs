@@ -139,14 +139,23 @@ impl Search {
         if self.query.is_empty() {
             return None;
         }
-        entries[..end].iter().rposition(|entry| entry.contains(&self.query))
+        entries[..end].iter().rposition(|entry| self.place_in(entry).is_some())
+    }
+
+    /// Where an entry holds what is searched for. Capitals count where one was typed.
+    fn place_in(&self, entry: &str) -> Option<usize> {
+        if self.query.chars().any(|c| c.is_ascii_uppercase()) {
+            return entry.find(&self.query);
+        }
+        // Only ASCII letters change, so places stay what they are.
+        entry.to_ascii_lowercase().find(&self.query)
     }
 
     /// Goes on to another entry, older or newer.
     pub(super) fn go_on(&mut self, is_older: bool, entries: &[String]) {
         let Some(at) = self.at else { return };
         let shown = entries.get(at).map_or("", String::as_str);
-        let fits = |entry: &String| entry.contains(&self.query) && entry != shown;
+        let fits = |entry: &String| self.place_in(entry).is_some() && entry != shown;
         let found = if is_older {
             entries[..at.min(entries.len())].iter().rposition(fits)
         } else {
@@ -160,7 +169,7 @@ impl Search {
     /// The entry that was found, and where in it what was searched for stands.
     pub(super) fn found<'a>(&self, entries: &'a [String]) -> Option<(&'a str, Range<usize>)> {
         let entry = entries.get(self.at?)?;
-        let start = entry.find(&self.query)?;
+        let start = self.place_in(entry)?;
         Some((entry, start..start + self.query.len()))
     }
 }

@@ -75,13 +75,12 @@ fn lines(desk: &Desk) -> Vec<Line> {
         line.push(&format!(" {}", crate::output::size(bytes as u64)), Style::DIM);
         lines.push(line);
     }
-    let turns = desk.turns();
-    lines.push(Line::styled(
-        &format!(
-            "  {turns} turns; bars are bytes of text, the first line is what the model's server counted"
-        ),
-        Style::DIM,
-    ));
+    let turns = match desk.turns() {
+        1 => "1 turn".to_owned(),
+        turns => format!("{turns} turns"),
+    };
+    let about = "bars are bytes of text, the first line is what the model's server counted";
+    lines.push(Line::styled(&format!("  {turns}; {about}"), Style::DIM));
     lines
 }
 

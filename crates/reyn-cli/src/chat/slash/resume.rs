@@ -17,8 +17,6 @@ const OFFERED_MAX: usize = 30;
 const PARTS_SHOWN_MAX: usize = 8;
 /// Lines of one of its answers that are shown.
 const ANSWER_LINES_MAX: usize = 30;
-/// Columns in which an earlier answer is laid out; a wider terminal leaves the rest empty.
-const COLUMNS: usize = 80;
 
 pub(super) static SLASH: Slash = Slash {
     name: "resume",
@@ -38,7 +36,7 @@ pub(super) static SLASH: Slash = Slash {
             desk.ui.tell(News::Clear);
             desk.print(done(&format!("session {id}")));
             desk.print(note.iter().map(|note| Line::styled(note, Style::of(Colour::Yellow))).collect());
-            desk.print(past(desk.session.log()));
+            desk.print(past(desk.session.log(), desk.ui.columns()));
             Ok(After::Stay)
         }
         .boxed()
@@ -63,7 +61,7 @@ pub(super) fn names(desk: &Desk) -> Vec<(String, String)> {
 }
 
 /// The end of an earlier conversation, as it is shown when it is gone on with.
-pub(crate) fn past(log: &[Entry]) -> Vec<Line> {
+pub(crate) fn past(log: &[Entry], columns: usize) -> Vec<Line> {
     let all: Vec<TranscriptPart> =
         parts(log).into_iter().filter(|part| !matches!(part, TranscriptPart::Cost(_))).collect();
     let left_out = all.len().saturating_sub(PARTS_SHOWN_MAX);
@@ -78,12 +76,12 @@ pub(crate) fn past(log: &[Entry]) -> Vec<Line> {
         if !matches!(part, TranscriptPart::Call { .. }) {
             lines.push(Line::new());
         }
-        lines.extend(part_lines(part));
+        lines.extend(part_lines(part, columns));
     }
     lines
 }
 
-fn part_lines(part: &TranscriptPart) -> Vec<Line> {
+fn part_lines(part: &TranscriptPart, columns: usize) -> Vec<Line> {
     match part {
         TranscriptPart::Person(text) => text
             .lines()
@@ -95,7 +93,7 @@ fn part_lines(part: &TranscriptPart) -> Vec<Line> {
             })
             .collect(),
         TranscriptPart::Answer(text) => {
-            let mut stream = MarkdownStream::new(COLUMNS);
+            let mut stream = MarkdownStream::new(columns);
             let mut lines = stream.push(text);
             lines.extend(stream.finish());
             let left_out = lines.len().saturating_sub(ANSWER_LINES_MAX);
