@@ -55,6 +55,7 @@ fn a_turn_with_an_approval() {
             +# Notes
             +one
 
+        ? write_file wants to write `notes/a.md`
           [y] once  [s] this session  [j] always this path  [r] always below notes/
           [n] no  [b] no, because …
         › 
@@ -90,20 +91,95 @@ fn a_turn_with_an_approval() {
 }
 
 #[test]
-fn what_was_typed_before_a_question_is_seen_does_not_answer_it() {
+fn what_is_typed_for_something_else_does_not_answer_a_question() {
     let gate = Gate::new();
-    let server = FakeServer::script([held(&gate, &writes("a.md", "x")), says("ok").into()]);
+    let server = FakeServer::script([held(&gate, &writes("a.md", "x")), says("all done").into()]);
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut screen = chat(&place);
     screen.say("go");
     screen.wait_for("thinking");
+    screen.send("and anoth");
     gate.open();
+    // However long the person thinks about the next letter: half a message stands there.
+    screen.wait_for("tab sets your text aside");
     screen.send("y");
+    screen.wait_for("› and anothy");
+    screen.send("\t");
     screen.wait_for("[n] no");
-    assert!(screen.text().contains("› y"), "{}", screen.text());
     assert_eq!(place.read("a.md"), None);
     screen.send("n");
-    screen.wait_for("ok");
+    screen.wait_for("› and anothy");
+    screen.wait_for("all done");
+    assert_eq!(place.read("a.md"), None);
+    screen.kill();
+}
+
+#[test]
+fn a_question_that_comes_up_behind_a_page_is_answered_only_after_it_was_seen() {
+    let gate = Gate::new();
+    let read = calls([call("r", "read_file", json!({"path": "README.md"}))]);
+    let server =
+        FakeServer::script([read.into(), held(&gate, &writes("a.md", "x")), says("all done").into()]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("✓ read_file");
+    screen.send("\x0f");
+    screen.wait_for("q closes");
+    gate.open();
+    screen.wait_until("not asked", |_| server.requests().len() == 2);
+    screen.send("qy");
+    screen.wait_for("› y");
+    screen.wait_for("tab sets your text aside");
+    assert_eq!(place.read("a.md"), None);
+    screen.send("\t");
+    screen.wait_for("[y] once");
+    screen.send("y");
+    screen.wait_for("all done");
+    assert_eq!(place.read("a.md").as_deref(), Some("x"));
+    screen.kill();
+}
+
+#[test]
+fn a_question_says_what_it_is_about_right_above_its_letters_however_long_the_change() {
+    let long: String = (0..60).map(|at| format!("line {at}\n")).collect();
+    let server = FakeServer::script([writes("a/long/way/down.md", &long), says("all done")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = AtScreen::start_sized(&place, &["chat", "--session", "s"], 70, 16);
+    screen.wait_for("› ");
+    screen.say("go");
+    screen.wait_for("[n] no");
+    expect![[r#"
+            +line 30
+            +line 31
+            +line 32
+            +line 33
+            +line 34
+            +line 35
+            +line 36
+            +line 37
+            +line 38
+            … 21 more lines; ctrl-O shows them
+
+        ? write_file wants to write `a/long/way/down.md`
+          [y] once  [s] this session  [j] always this path
+          [r] always below a/long/way/  [n] no  [b] no, because …
+        › 
+        fake/test · 15 tokens · s"#]]
+    .assert_eq(&screen.text());
+    screen.kill();
+}
+
+#[test]
+fn where_a_question_does_not_fit_no_letter_answers_it() {
+    let server = FakeServer::script([writes("a.md", "x"), says("all done")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = AtScreen::start_sized(&place, &["chat"], 30, 4);
+    screen.wait_for("› ");
+    screen.say("go");
+    screen.wait_for("make it larger");
+    screen.send("y");
+    screen.wait_for("› y");
     assert_eq!(place.read("a.md"), None);
     screen.kill();
 }
@@ -279,12 +355,12 @@ fn japanese_is_edited_by_letters_that_are_two_columns_wide() {
 
 #[test]
 fn a_message_of_several_lines_is_sent_as_one() {
-    let server = FakeServer::script([says("ok")]);
+    let server = FakeServer::script([says("all done")]);
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut screen = chat(&place);
     screen.send("one\x1b\rtwo");
     screen.send("\x1b[200~\r\nthree\r\x1b[201~\r");
-    screen.wait_for("ok");
+    screen.wait_for("all done");
     assert_eq!(last_said(&server), "one\ntwo\nthree\n");
     screen.leave();
 }

@@ -8,11 +8,13 @@ use tokio::sync::oneshot;
 
 use super::page::lines_of;
 use super::{Front, Kind};
-use crate::approval::{self, Reply, choices, diff_size, one_line, sentence, visible_diff};
+use crate::approval::{Reply, choices, diff_size, one_line, sentence, visible_diff};
 
 /// How long the keyboard must have been quiet before a letter is an answer: what a person types when a
 /// question comes up is meant for the input.
-const QUIET_MS: u64 = 300;
+const QUIET_MS: u64 = 500;
+/// Rows of the sentence that stands above the letters.
+const SENTENCE_ROWS_MAX: usize = 4;
 
 /// A question that is open.
 pub(super) struct Asking {
@@ -20,7 +22,9 @@ pub(super) struct Asking {
     answer: Option<oneshot::Sender<Answer>>,
     since: Instant,
     is_armed: bool,
-    /// While the person says why not: what stood in the input before.
+    /// Whether the input is the reason for a no.
+    is_reason: bool,
+    /// What stood in the input before the question took it.
     draft: Option<String>,
 }
 
@@ -33,7 +37,7 @@ impl Asking {
 
     /// What stands before the input.
     pub(super) const fn prompt(&self) -> &'static str {
-        if self.draft.is_some() { "why not? " } else { "› " }
+        if self.is_reason { "why not? " } else { "› " }
     }
 }
 
@@ -58,7 +62,9 @@ impl Front {
         }
         self.print(Kind::Question, lines);
         let since = Instant::now();
-        self.asking = Some(Asking { question, answer: Some(answer), since, is_armed: false, draft: None });
+        let answer = Some(answer);
+        self.asking =
+            Some(Asking { question, answer, since, is_armed: false, is_reason: false, draft: None });
     }
 
     fn change(&self, change: Option<&Change>) -> Vec<Line> {
@@ -80,76 +86,67 @@ impl Front {
             .is_some()
     }
 
-    /// The letters and what they mean; nothing before a letter counts.
+    /// What is asked, and the letters that answer it. While they are not shown, none counts.
     pub(super) fn question_rows(&self, columns: usize) -> Vec<Line> {
-        let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_armed && asking.draft.is_none())
-        else {
-            return vec![];
-        };
-        let mut rows: Vec<Line> = vec![];
-        for choice in choices(&asking.question) {
-            let mut shown = Line::plain("  ");
-            shown.push(&format!("[{}]", choice.key), Style::of(Colour::Yellow).bold());
-            shown.push(&format!(" {}", choice.label), Style::PLAIN);
-            match rows.last_mut().filter(|row| row.width() + shown.width() <= columns) {
-                Some(row) => row.append(&shown),
-                None => rows.extend(wrap(&shown, columns, 4)),
-            }
+        let Some(asking) = self.asking.as_ref().filter(|asking| !asking.is_reason) else { return vec![] };
+        let mut rows = sentence_rows(&asking.question, columns);
+        if !self.editor.is_empty() {
+            rows.push(Line::styled("  tab sets your text aside and takes the answer", Style::DIM));
+        } else if asking.is_armed {
+            rows.extend(letter_rows(&asking.question, columns));
         }
         rows
     }
 
-    /// Lets letters count when the keyboard has been quiet for long enough.
+    /// Whether a letter is an answer now: the question is there to be read, all of it, nothing half typed
+    /// stands in the input, and the keyboard was quiet.
+    fn takes_letters(&self) -> bool {
+        let is_open = self.asking.as_ref().is_some_and(|asking| asking.is_armed && !asking.is_reason);
+        let fits = self.question_rows(self.screen.columns()).len() < self.screen.rows();
+        is_open && fits && self.editor.is_empty()
+    }
+
+    /// Lets letters count when the keyboard has been quiet for long enough, with nothing over the question.
     pub(super) fn arm_question(&mut self, now: Instant) {
-        if let Some(asking) = &mut self.asking
+        if self.page.is_none()
+            && let Some(asking) = &mut self.asking
             && asking.until_armed(self.last_key, now).is_some_and(|wait| wait.is_zero())
         {
             asking.is_armed = true;
         }
     }
 
-    /// Takes a key that answers. Returns `false` when it is meant for something else.
+    /// Has the person look at the question anew: something was over it, or it moved.
+    pub(super) fn disarm_question(&mut self) {
+        if let Some(asking) = &mut self.asking {
+            asking.is_armed = false;
+            asking.since = Instant::now();
+        }
+    }
+
+    /// Takes a key that is about the question. Returns `false` when it is meant for the input.
     pub(super) fn take_answer_key(&mut self, input: &Input) -> bool {
-        let Some(asking) = self.asking.as_ref().filter(|asking| asking.is_armed && asking.draft.is_none())
-        else {
-            return false;
-        };
+        let Some(asking) = self.asking.as_mut().filter(|asking| !asking.is_reason) else { return false };
         let Input::Key(key) = input else { return false };
         match key.code {
             KeyCode::Char('c') if key.is_control => {
                 self.cancel();
-                true
+                return true;
             }
             KeyCode::Char('o') if key.is_control => {
                 self.page_question();
-                true
+                return true;
             }
-            KeyCode::Char(_) if key.is_control || key.is_alt => false,
-            KeyCode::Esc => {
-                self.answer(Answer::NO, "no");
-                true
+            KeyCode::Tab if !self.editor.is_empty() => {
+                asking.draft = Some(self.editor.take());
+                self.disarm_question();
+                return true;
             }
-            KeyCode::Char(letter) => {
-                match approval::reply_of(&asking.question, letter) {
-                    Some(Reply::Answer(answer)) => {
-                        let label = choices(&asking.question)
-                            .into_iter()
-                            .find(|choice| choice.key == letter.to_ascii_lowercase())
-                            .map(|choice| choice.label)
-                            .unwrap_or_default();
-                        self.answer(answer, &label);
-                    }
-                    Some(Reply::AskWhy) => {
-                        let draft = self.editor.take();
-                        if let Some(asking) = &mut self.asking {
-                            asking.draft = Some(draft);
-                        }
-                    }
-                    None => self.hint("type one of the letters; esc is no", false),
-                }
-                true
-            }
-            KeyCode::Enter
+            _ if !self.takes_letters() => return false,
+            KeyCode::Esc => self.answer(Answer::NO, "no"),
+            KeyCode::Char(letter) if !key.is_control && !key.is_alt => self.take_letter(letter),
+            KeyCode::Char(_)
+            | KeyCode::Enter
             | KeyCode::Tab
             | KeyCode::BackTab
             | KeyCode::Backspace
@@ -162,7 +159,19 @@ impl Front {
             | KeyCode::End
             | KeyCode::PageUp
             | KeyCode::PageDown
-            | KeyCode::Other => true,
+            | KeyCode::Other => {}
+        }
+        true
+    }
+
+    fn take_letter(&mut self, letter: char) {
+        let Some(asking) = &mut self.asking else { return };
+        let letter = letter.to_ascii_lowercase();
+        let choice = choices(&asking.question).into_iter().find(|choice| choice.key == letter);
+        match choice.map(|choice| (choice.reply, choice.label)) {
+            Some((Reply::Answer(answer), label)) => self.answer(answer, &label),
+            Some((Reply::AskWhy, _)) => asking.is_reason = true,
+            None => self.hint("type one of the letters; esc is no", false),
         }
     }
 
@@ -192,7 +201,7 @@ impl Front {
 
     /// Whether the input is a reason for a no.
     pub(super) fn is_reason(&self) -> bool {
-        self.asking.as_ref().is_some_and(|asking| asking.draft.is_some())
+        self.asking.as_ref().is_some_and(|asking| asking.is_reason)
     }
 
     pub(super) fn refuse_because(&mut self, reason: String) {
@@ -202,15 +211,22 @@ impl Front {
 
     /// Back from the reason to the letters.
     pub(super) fn withdraw_reason(&mut self) {
-        if let Some(draft) = self.asking.as_mut().and_then(|asking| asking.draft.take()) {
-            self.editor.set_text(&draft);
+        self.editor.set_text("");
+        if let Some(asking) = &mut self.asking {
+            asking.is_reason = false;
         }
+        self.disarm_question();
     }
 
-    /// The question is gone: the turn is over.
+    /// The question is gone: the turn is over. What the person had typed is theirs again.
     pub(super) fn withdraw_question(&mut self) {
-        self.withdraw_reason();
-        self.asking = None;
+        let Some(asking) = self.asking.take() else { return };
+        if asking.is_reason {
+            self.editor.set_text("");
+        }
+        if let Some(draft) = asking.draft {
+            self.editor.set_text(&draft);
+        }
     }
 
     /// Every change of the question in full.
@@ -234,4 +250,31 @@ impl Front {
         }
         self.open_page("what is asked".to_owned(), lines);
     }
+}
+
+/// The question in one sentence. Of one that is very long, its beginning and its end.
+fn sentence_rows(question: &Question, columns: usize) -> Vec<Line> {
+    let mut head = Line::styled("? ", Style::of(Colour::Yellow).bold());
+    head.push(&sentence(&question.tool, question.op.verb(), &question.place), Style::BOLD);
+    let mut rows = wrap(&head, columns, 2);
+    if rows.len() > SENTENCE_ROWS_MAX {
+        let left_out = Line::styled("  …", Style::DIM);
+        rows.splice(SENTENCE_ROWS_MAX / 2..rows.len() - SENTENCE_ROWS_MAX / 2 + 1, [left_out]);
+    }
+    rows
+}
+
+/// The letters and what they mean, as many in a row as fit.
+fn letter_rows(question: &Question, columns: usize) -> Vec<Line> {
+    let mut rows: Vec<Line> = vec![];
+    for choice in choices(question) {
+        let mut shown = Line::plain("  ");
+        shown.push(&format!("[{}]", choice.key), Style::of(Colour::Yellow).bold());
+        shown.push(&format!(" {}", choice.label), Style::PLAIN);
+        match rows.last_mut().filter(|row| row.width() + shown.width() <= columns) {
+            Some(row) => row.append(&shown),
+            None => rows.extend(wrap(&shown, columns, 4)),
+        }
+    }
+    rows
 }

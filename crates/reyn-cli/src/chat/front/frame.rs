@@ -40,6 +40,7 @@ impl Front {
         if let Some(stream) = &mut self.stream {
             stream.set_columns(columns.max(1));
         }
+        self.disarm_question();
         let is_paging = self.page.is_some();
         if is_paging {
             self.screen.leave_page()?;
@@ -56,7 +57,7 @@ impl Front {
     /// question, what runs, the status, what waits, and last the answer's unfinished end.
     fn live_for(&self, columns: usize, rows: usize) -> Live {
         let prompt = self.asking.as_ref().map_or("› ", |asking| asking.prompt());
-        let input_rows_max = (rows / 2).clamp(1, INPUT_ROWS_MAX);
+        let input_rows_max = if self.asking.is_some() { 1 } else { (rows / 2).clamp(1, INPUT_ROWS_MAX) };
         let input = self.editor.layout(prompt, columns, input_rows_max);
         let mut room = rows.saturating_sub(input.rows.len());
         let mut take = |lines: Vec<Line>, is_end: bool| -> Vec<Line> {
@@ -64,7 +65,11 @@ impl Front {
             room -= count;
             if is_end { lines[lines.len() - count..].to_vec() } else { lines[..count].to_vec() }
         };
-        let question = take(self.question_rows(columns), false);
+        let mut question = self.question_rows(columns);
+        if question.len() >= rows {
+            question = vec![one_row(&Line::plain("make it larger to see a question"), columns)];
+        }
+        let question = take(question, false);
         let busy = take(self.busy_row(columns).into_iter().collect(), false);
         let below = take(
             if !input.menu.is_empty() {

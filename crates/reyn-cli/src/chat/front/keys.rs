@@ -103,6 +103,7 @@ impl Front {
         let _ = kill_process(getpid(), Signal::TSTP);
         self.raw_mode = reyn_terminal::RawMode::enter().ok();
         self.reader.resume();
+        self.disarm_question();
         if let Ok((columns, rows)) = reyn_terminal::size() {
             self.resized = Some((columns, rows, std::time::Instant::now()));
         }

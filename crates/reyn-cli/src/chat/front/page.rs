@@ -90,6 +90,7 @@ impl Front {
 
     fn close_page(&mut self) {
         self.page = None;
+        self.disarm_question();
         let _ = self.screen.leave_page();
     }
 }
