@@ -211,6 +211,8 @@ fn one_letter_allows_every_change_of_a_reply_and_ctrl_o_shows_them() {
     screen.send("\x0f");
     screen.wait_for("+two");
     screen.send("q");
+    // The question is looked at anew before a letter counts.
+    screen.wait_until("not closed", |shown| shown.contains("› go") && !shown.contains("[a] all 2 once"));
     screen.wait_for("[a] all 2 once");
     screen.send("a");
     screen.wait_for("both");
