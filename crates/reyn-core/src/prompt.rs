@@ -15,6 +15,8 @@ pub const LOST_RESULT: &str =
 pub const LOST_MESSAGE: &str = "[a message was lost here]";
 /// Stands between two replies when what lay between them is not in the log any more.
 pub const GO_ON: &str = "[go on]";
+/// Stands after a message that the person took back before it was answered.
+pub const STOPPED: &str = "[I stopped this before it was done.]";
 /// Asks for words after a reply that had none.
 pub const NUDGE: &str = "Your last reply was empty. Answer me now, in words, with what you know.";
 

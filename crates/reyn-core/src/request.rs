@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::conversation::{Entry, Finish, Reply, Usage, outcome_of};
+use crate::conversation::{Ending, Entry, Finish, Reply, Usage, outcome_of};
 use crate::limits::CALL_NAME_BYTES_MAX;
 use crate::prompt;
 use crate::tool::ToolCall;
@@ -88,6 +88,9 @@ pub fn messages(log: &[Entry]) -> Vec<Message<'_>> {
             Entry::Reply(reply) => push_reply(&mut messages, reply, stretch_after(log, at)),
             Entry::Nudged => push_user(&mut messages, Cow::Borrowed(prompt::NUDGE)),
             Entry::LimitReached { limit } => push_user(&mut messages, prompt::wrap_up(*limit)),
+            Entry::Ended { ending: Ending::Cancelled } => {
+                push_user(&mut messages, Cow::Borrowed(prompt::STOPPED));
+            }
             Entry::Started { .. } | Entry::Finished { .. } | Entry::Ended { .. } => {}
         }
     }
@@ -185,6 +188,13 @@ mod tests {
                 Message::ToolResult { call_id, text, .. } => format!("result {call_id} {text}"),
             })
             .collect()
+    }
+
+    #[test]
+    fn a_message_that_was_stopped_is_told_from_the_next_one() {
+        let log = [user("A"), Entry::Ended { ending: Ending::Cancelled }, user("B")];
+        let expected = format!("A\n\n{}\n\nB", prompt::STOPPED);
+        assert_eq!(messages(&log), [Message::User(expected.into())]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A line of styled text, and what a terminal is sent for it.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -183,7 +184,8 @@ impl Line {
     }
 
     fn push_clean(&mut self, text: &str, style: Style) {
-        self.push_fitting(text, cell_width(text), style);
+        let text = unjoined(text);
+        self.push_fitting(&text, cell_width(&text), style);
     }
 
     /// Adds text without control characters, whose width is known.
@@ -256,6 +258,23 @@ impl Line {
     }
 }
 
+/// Characters of one grapheme that any terminal may be expected to draw as one.
+const JOINED_CHARS_MAX: usize = 12;
+
+/// A text whose endless chains of joined characters are taken apart: a terminal draws them one by one, and
+/// their width would not be what is counted.
+fn unjoined(text: &str) -> Cow<'_, str> {
+    const JOINER: char = '\u{200d}';
+    if !text.contains(JOINER) {
+        return Cow::Borrowed(text);
+    }
+    let parts = text.graphemes(true).map(|grapheme| {
+        let is_long = grapheme.chars().count() > JOINED_CHARS_MAX;
+        if is_long { Cow::Owned(grapheme.replace(JOINER, "")) } else { Cow::Borrowed(grapheme) }
+    });
+    Cow::Owned(parts.collect())
+}
+
 /// Whether a character is shown in words, or as spaces, rather than sent to a terminal: it could move the
 /// cursor, forge a line, write to the clipboard or turn the direction of reading.
 fn needs_words(c: char) -> bool {
@@ -301,6 +320,14 @@ mod tests {
         let mut out = String::new();
         Line::plain("a\x1b[2Jb\r\nc\u{202e}d\u{9b}e").write(Look::Coloured, &mut out);
         assert_eq!(out, r"a\u{1b}[2Jb\u{d}\u{a}c\u{202e}d\u{9b}e");
+    }
+
+    #[test]
+    fn a_chain_of_joined_characters_is_as_wide_as_a_terminal_draws_it() {
+        let family = "👨\u{200d}👩\u{200d}👧";
+        assert_eq!((Line::plain(family).text().as_str(), Line::plain(family).width()), (family, 2));
+        let chain = vec!["👨"; 20].join("\u{200d}");
+        assert_eq!((Line::plain(&chain).text(), Line::plain(&chain).width()), ("👨".repeat(20), 40));
     }
 
     #[test]

@@ -5,8 +5,10 @@
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
@@ -15,11 +17,23 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 const ENTER: &[u8] = b"\x1b[?2004h\x1b[>1u";
 /// The same undone, the cursor shown, no style left.
 const LEAVE: &[u8] = b"\x1b[<1u\x1b[?2004l\x1b[?25h\x1b[0m";
+/// Back from a page of its own.
+const LEAVE_PAGE: &[u8] = b"\x1b[?1049l";
+/// How long a terminal that takes nothing is waited for.
+const WRITE_TIME_MAX: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 /// Tries to write one of the two.
 const WRITES_MAX: usize = 16;
 
 /// The modes of standard input before it became raw; `None` while it is not.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Whether a page hides the screen.
+static HAS_PAGE: AtomicBool = AtomicBool::new(false);
+
+/// Remembers whether a page hides the screen, which is to be left with the raw mode.
+pub(crate) fn page_is_open(is_open: bool) {
+    HAS_PAGE.store(is_open, Ordering::Relaxed);
+}
 
 fn before() -> MutexGuard<'static, Option<Termios>> {
     BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -48,6 +62,9 @@ impl RawMode {
     /// hook of a panic, the thread that waits for signals, the moment before the program is stopped.
     pub fn restore() {
         if let Some(modes) = before().take() {
+            if HAS_PAGE.swap(false, Ordering::Relaxed) {
+                announce(LEAVE_PAGE);
+            }
             announce(LEAVE);
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
         }
@@ -80,6 +97,11 @@ fn announce(sequence: &[u8]) {
 
 fn write_all(terminal: impl AsFd, mut bytes: &[u8]) {
     for _ in 0..WRITES_MAX {
+        // A terminal that is held (ctrl-S) takes nothing; the program ends all the same.
+        let mut fds = [PollFd::new(&terminal, PollFlags::OUT)];
+        if matches!(poll(&mut fds, Some(&WRITE_TIME_MAX)), Ok(0)) {
+            return;
+        }
         match rustix::io::write(&terminal, bytes) {
             Ok(written) if written < bytes.len() => bytes = &bytes[written..],
             Err(Errno::INTR) => {}

@@ -103,7 +103,9 @@ impl<W: Write> Screen<W> {
         let mut frame = FRAME.0.to_owned();
         if recent.len() < room {
             // What others printed before is still to be seen; it goes up and is not painted over.
-            let _ = write!(frame, "\x1b[{}B{}", self.rows, "\r\n".repeat(self.rows));
+            // The live region would be an old one there.
+            self.move_to_row(0, &mut frame);
+            let _ = write!(frame, "\r\x1b[J\x1b[{}B{}", self.rows, "\r\n".repeat(self.rows));
         }
         frame.push_str("\x1b[H");
         let visible = &recent[recent.len().saturating_sub(room)..];
@@ -153,6 +155,7 @@ impl<W: Write> Screen<W> {
             frame.push_str("\r\n\x1b[J");
         }
         frame.push_str(FRAME.1);
+        crate::raw_mode::page_is_open(true);
         self.write(&frame)
     }
 
@@ -161,6 +164,7 @@ impl<W: Write> Screen<W> {
     /// # Errors
     /// When the terminal takes nothing.
     pub fn leave_page(&mut self) -> io::Result<()> {
+        crate::raw_mode::page_is_open(false);
         self.write("\x1b[?1049l")
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Desk {
     pub ui: Ui,
     /// Who is asked.
     pub person: PersonKind,
+    /// Whether a command failed.
+    pub has_failed: bool,
 }
 
 /// Who answers questions.
@@ -119,6 +121,7 @@ pub(crate) fn fresh_status(choice: &Choice, session: &Session) -> Status {
         context_tokens_max: choice.context_tokens,
         usage: None,
         dollars: None,
+        unpriced_rounds: 0,
         session: session.id().to_owned(),
     }
 }
@@ -132,7 +135,8 @@ impl Desk {
         let before = std::mem::replace(&mut self.session, session);
         forget_if_empty(&self.project, before);
         let fresh = fresh_status(&self.choice, &self.session);
-        self.status = Status { usage: self.status.usage, dollars: self.status.dollars, ..fresh };
+        let Status { usage, dollars, unpriced_rounds, .. } = self.status;
+        self.status = Status { usage, dollars, unpriced_rounds, ..fresh };
         self.ui.status(&self.status);
         Ok(note)
     }
@@ -204,7 +208,8 @@ impl Desk {
                     report = &mut turn => break report,
                     wish = wishes.recv() => match wish {
                         Some(Wish::Say(text)) => {
-                            if !inbox.put(&text) {
+                            // What is said after a command is meant for what the command leaves.
+                            if !waiting.is_empty() || !inbox.put(&text) {
                                 waiting.push_back(Wish::Say(text));
                             }
                         }

@@ -19,6 +19,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::status::Status;
+use super::turn_view::said_lines;
 use super::wire::{CallEnded, News, Wish};
 use crate::approval::visible_diff;
 use asking::Asking;
@@ -39,6 +40,8 @@ const RESULTS_MAX: usize = 50;
 const RESULTS_BYTES_MAX: usize = 4 << 20;
 /// Lines of a change shown in the conversation; the rest is a key away.
 const DIFF_LINES_MAX: usize = 40;
+/// Columns by which a broken line goes on further in, at most: no row of it begins where lines of ours do.
+const INDENT_MAX: usize = 6;
 /// News taken at once before the screen is painted.
 const NEWS_AT_ONCE_MAX: usize = 512;
 
@@ -175,7 +178,12 @@ impl Front {
             // The session must not go on for nobody.
             let _ = self.wishes.try_send(Wish::Leave);
         } else {
-            let _ = self.screen.leave();
+            if self.page.is_some() {
+                self.close_page();
+            }
+            let printed = std::mem::take(&mut self.printed);
+            let live = self.live();
+            let _ = self.screen.paint(&printed, &live).and_then(|()| self.screen.leave());
         }
         drop(self.raw_mode.take());
     }
@@ -250,6 +258,9 @@ impl Front {
                 let _ = self.screen.copy(&text);
             }
             News::Clear => {
+                if self.page.is_some() {
+                    self.close_page();
+                }
                 self.results.clear();
                 self.last = Kind::Nothing;
                 let live = self.live();
@@ -306,11 +317,14 @@ impl Front {
 
     fn end_turn(&mut self, notes: Vec<Line>, back: &[String]) {
         self.end_answer();
-        self.busy = None;
+        let was_stopped = self.busy.take().is_some_and(|busy| busy.is_cancelling);
         self.withdraw_question();
         self.shown_diffs.clear();
         self.queued.clear();
         self.hint = None;
+        if was_stopped {
+            self.hint("again leaves", true);
+        }
         if !notes.is_empty() {
             self.print(Kind::Note, notes);
         }
@@ -334,7 +348,8 @@ impl Front {
         self.end_answer();
         self.begin(kind);
         let columns = self.screen.columns();
-        self.printed.extend(lines.iter().flat_map(|line| wrap(line, columns, leading(line) + 2)));
+        self.printed
+            .extend(lines.iter().flat_map(|line| wrap(line, columns, (leading(line) + 2).min(INDENT_MAX))));
     }
 
     fn begin(&mut self, kind: Kind) {
@@ -348,12 +363,7 @@ impl Front {
 
     /// Prints what the person said, as they typed it.
     fn print_said(&mut self, text: &str) {
-        let lines = text.lines().enumerate().map(|(at, text)| {
-            let mut line = Line::styled(if at == 0 { "› " } else { "  " }, Style::DIM);
-            line.push(text, Style::BOLD);
-            line
-        });
-        self.print(Kind::Said, lines.collect());
+        self.print(Kind::Said, said_lines(text));
     }
 
     fn unqueue(&mut self, text: &str) {

@@ -17,6 +17,8 @@ pub(crate) struct Status {
     pub usage: Option<Usage>,
     /// US dollars of this process, as far as prices are known.
     pub dollars: Option<f64>,
+    /// Rounds of this process whose price is not known.
+    pub unpriced_rounds: u64,
     /// The session.
     pub session: String,
 }
@@ -26,15 +28,18 @@ impl Status {
     pub(crate) fn count(&mut self, usage: Usage, price: Option<Price>) {
         self.context_tokens = usage.prompt_tokens.saturating_add(usage.completion_tokens);
         self.usage = Some(self.usage.map_or(usage, |before| before.plus(usage)));
-        if let Some(dollars) = price.and_then(|price| price.of(usage)) {
-            self.dollars = Some(self.dollars.unwrap_or(0.0) + dollars);
+        match price.and_then(|price| price.of(usage)) {
+            Some(dollars) => self.dollars = Some(self.dollars.unwrap_or(0.0) + dollars),
+            None => self.unpriced_rounds += 1,
         }
     }
 
     /// The row, no wider than `columns`: what matters less goes first.
     pub(crate) fn line(&self, columns: usize) -> Line {
         let context = context(self.context_tokens, self.context_tokens_max);
-        let dollars = self.dollars.map(money);
+        // A sum that lacks something is not shown as if it were whole.
+        let more = if self.unpriced_rounds > 0 { " and more" } else { "" };
+        let dollars = self.dollars.map(|dollars| format!("{}{more}", money(dollars)));
         let full = [Some(self.model.clone()), context.clone(), dollars.clone(), Some(self.session.clone())];
         let parts = [
             full,

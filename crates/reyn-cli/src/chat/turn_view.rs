@@ -2,6 +2,7 @@
 
 use reyn_core::conversation::Ending;
 use reyn_core::prompt::outcome_text;
+use reyn_core::text::excerpt;
 use reyn_core::tool::{Outcome, ToolCall};
 use reyn_runtime::{SessionEvent, TurnReport};
 use reyn_terminal::{Colour, Line, Style};
@@ -56,6 +57,30 @@ pub(crate) fn call_line(call: &ToolCall, outcome: &Outcome) -> Line {
     let came = one_line(&outcome_line(call, outcome));
     line.push(&format!(": {came}"), if outcome.is_ok() { Style::DIM } else { style });
     line
+}
+
+/// Lines of what a person said that are shown.
+const SAID_LINES_MAX: usize = 20;
+/// Characters of one such line that are shown.
+const SAID_CHARS_MAX: usize = 1_000;
+
+/// What the person said, as they typed it; of what is long, its beginning.
+pub(crate) fn said_lines(text: &str) -> Vec<Line> {
+    let mut lines: Vec<Line> = text
+        .lines()
+        .take(SAID_LINES_MAX)
+        .enumerate()
+        .map(|(at, text)| {
+            let mut line = Line::styled(if at == 0 { "› " } else { "  " }, Style::DIM);
+            line.push(&excerpt(text, SAID_CHARS_MAX), Style::BOLD);
+            line
+        })
+        .collect();
+    let left_out = text.lines().count().saturating_sub(SAID_LINES_MAX);
+    if left_out > 0 {
+        lines.push(Line::styled(&format!("  … {left_out} more lines"), Style::DIM));
+    }
+    lines
 }
 
 /// What a person must know of a turn that did not simply end with an answer.

@@ -74,7 +74,7 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
         choice = model_choice::choose(&project, run.model.as_deref(), person::is_there()) => choice?,
     };
     let (news, heard) = sync_channel(NEWS_MAX);
-    let ui = if has_screen { Ui::Screen(news.clone()) } else { Ui::Plain };
+    let ui = if has_screen { Ui::Screen(news.clone(), leave.clone()) } else { Ui::Plain };
     let kind = match (has_screen, person::is_there()) {
         (true, _) => PersonKind::Screen,
         (false, true) => PersonKind::Terminal,
@@ -83,7 +83,8 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
     let (session, damage) = desk::open(&project, &run, &choice, authority.clone(), kind.person(&ui), id)?;
     let status = desk::fresh_status(&choice, &session);
     let names = Names::default();
-    let mut desk = Desk { project, run, authority, choice, session, status, names, ui, person: kind };
+    let mut desk =
+        Desk { project, run, authority, choice, session, status, names, ui, person: kind, has_failed: false };
     slash::set_names(&desk);
     let greeting = greeting(&desk, damage);
     if !has_screen {
@@ -160,7 +161,12 @@ fn greeting(desk: &Desk, damage: Option<String>) -> Vec<Line> {
     );
     let mut lines = vec![first];
     lines.extend(desk.choice.note.iter().map(|note| Line::styled(note, Style::DIM)));
-    lines.push(Line::styled("/help lists the commands; esc stops the model; ctrl-D leaves", Style::DIM));
+    let how = match desk.person {
+        PersonKind::Screen => "/help lists the commands; esc stops the model; ctrl-D leaves",
+        PersonKind::Terminal => "/help lists the commands; ctrl-D leaves",
+        PersonKind::Nobody => "a line is a message; /help lists the commands",
+    };
+    lines.push(Line::styled(how, Style::DIM));
     lines.extend(damage.map(|words| Line::styled(&words, Style::of(reyn_terminal::Colour::Yellow))));
     lines
 }

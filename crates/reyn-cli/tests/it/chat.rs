@@ -600,3 +600,73 @@ fn the_terminal_is_itself_again_afterwards() {
         assert!(!shown.hide_cursor() && !shown.bracketed_paste() && !shown.alternate_screen());
     });
 }
+
+#[test]
+fn a_message_after_a_command_that_waits_is_for_what_the_command_leaves() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &says("first")), says("second").into()]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("one");
+    screen.wait_for("thinking");
+    screen.say("/clear");
+    screen.say("two");
+    screen.wait_for("next: two");
+    gate.open();
+    screen.wait_for("second");
+    let messages = server.requests().pop().unwrap()["messages"].clone();
+    assert!(!messages.to_string().contains("first"), "{messages}");
+    screen.leave();
+}
+
+#[test]
+fn a_page_is_left_whatever_ends_the_chat() {
+    let read = calls([call("r", "read_file", json!({"path": "README.md"}))]);
+    let server = FakeServer::script([read, says("all done")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("all done");
+    screen.send("\x0f");
+    screen.wait_for("q closes");
+    screen.signal(Signal::TERM);
+    assert_eq!(screen.finish(), Some(130));
+    assert!(!screen.look(|terminal| terminal.screen().alternate_screen()));
+    assert!(screen.text().contains("all done"), "{}", screen.text());
+}
+
+#[test]
+fn a_terminal_that_takes_nothing_is_no_reason_to_stay() {
+    let long = "a line\n\n".repeat(100_000);
+    let server = FakeServer::script([says(&long)]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("a line");
+    screen.freeze();
+    screen.signal(Signal::TERM);
+    assert_eq!(screen.code(), Some(130));
+}
+
+#[test]
+fn control_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
+    let server = FakeServer::script([says("still here")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut shell = AtScreen::start_shell(&place);
+    shell.say("reyn chat --session s");
+    shell.wait_for("ctrl-D leaves");
+    shell.wait_for("› ");
+    shell.send("half");
+    shell.wait_for("› half");
+    shell.send("\x1a");
+    shell.wait_for("Stopped");
+    shell.say("echo in the shell: $((6 * 7))");
+    shell.wait_for("in the shell: 42");
+    shell.say("fg");
+    shell.wait_until("not back", |shown| shown.trim_end().ends_with("s") && shown.contains("› half\n"));
+    shell.send(" a line\r");
+    shell.wait_for("still here");
+    shell.send("\x04");
+    shell.wait_for("goes on");
+    shell.kill();
+}

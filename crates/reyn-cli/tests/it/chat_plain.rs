@@ -1,7 +1,7 @@
 //! `reyn chat` without a screen of its own: pipes, dumb terminals, no terminal type at all.
 
 use expect_test::expect;
-use reyn_testkit::{FakeServer, call, calls, says};
+use reyn_testkit::{FakeServer, Response, call, calls, says};
 use serde_json::json;
 
 use crate::place::Place;
@@ -34,15 +34,36 @@ fn commands_work_in_a_pipe_too_and_what_needs_a_person_is_refused() {
     let write = calls([call("a", "write_file", json!({"path": "a.md", "content": "x"}))]);
     let server = FakeServer::script([write, says("I may not")]);
     let place = Place::with(&server);
-    let done = place.run_with_input(["chat"], "/model\nwrite it\n/nonsense\n/quit\nnever said\n").exits(4);
+    let done = place.run_with_input(["chat"], "/model\nwrite it\n/quit\nnever said\n").exits(4);
     expect![[r#"
           now   fake/test (`llm.model` in ~/.reyn/config.yaml:2)
           fake  fake/test
         I may not
-        there is no command `/nonsense`; /help lists the commands
     "#]]
     .assert_eq(&done.stdout);
     assert_eq!(place.read("a.md"), None);
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_worst_message_or_command() {
+    let server =
+        FakeServer::script([Response::json(400, &json!({"error": {"message": "no"}})), says("ok").into()]);
+    let place = Place::with(&server);
+    let done = place.run_with_input(["chat"], "refused\nanswered\n").exits(1);
+    assert_eq!(done.stdout, "ok\n");
+    let done = place.run_with_input(["chat"], "/nonsense\n").exits(1);
+    assert_eq!(done.stdout, "");
+    assert!(done.stderr.contains("there is no command `/nonsense`"), "{}", done.stderr);
+}
+
+#[test]
+fn a_line_beyond_the_bound_is_refused_whole_and_the_next_one_is_taken() {
+    let server = FakeServer::script([says("ok")]);
+    let place = Place::with(&server);
+    let done = place.run_with_input(["chat"], &format!("{}\nshort\n", "長".repeat(1_500_000))).exits(1);
+    assert_eq!(done.stdout, "ok\n");
+    assert!(done.stderr.contains("is longer than 4194304 bytes and was not sent"), "{}", done.stderr);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
@@ -56,7 +77,7 @@ fn bytes_that_are_no_text_are_told_and_the_next_line_is_taken() {
     let output = command.output().unwrap();
     let words = String::from_utf8(output.stderr).unwrap();
     assert!(words.contains("that line is not UTF-8 text and was not sent"), "{words}");
-    assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap().as_str()), (Some(0), "ok\n"));
+    assert_eq!((output.status.code(), String::from_utf8(output.stdout).unwrap().as_str()), (Some(1), "ok\n"));
 }
 
 /// What a chat with one write shows on a terminal of this type.
@@ -82,7 +103,7 @@ fn a_dumb_terminal_and_one_without_a_type_get_plain_lines_and_questions() {
     let dumb = shown_on("dumb");
     expect![[r#"
         reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
-        /help lists the commands; esc stops the model; ctrl-D leaves
+        /help lists the commands; ctrl-D leaves
         > go
         · write_file a.md
 

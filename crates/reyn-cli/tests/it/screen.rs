@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -63,6 +63,10 @@ impl AtScreen {
     }
 
     pub(crate) fn start_sized(place: &Place, args: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start_command(place.command(args), place, columns, rows)
+    }
+
+    fn start_command(mut command: Command, place: &Place, columns: u16, rows: u16) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -71,7 +75,6 @@ impl AtScreen {
         let open = || {
             rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap()
         };
-        let mut command = place.command(args);
         if !place.has_env("TERM") {
             command.env("TERM", "xterm-256color");
         }
@@ -85,6 +88,15 @@ impl AtScreen {
             vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), SCROLLBACK_ROWS);
         let drawn = RefCell::new(Drawn { terminal, bytes_taken: 0 });
         Self { keyboard: Some(keyboard), heard, is_deaf, child, drawn }
+    }
+
+    /// Starts an interactive shell that controls the terminal and finds `reyn`.
+    pub(crate) fn start_shell(place: &Place) -> Self {
+        let folder = std::path::Path::new(env!("CARGO_BIN_EXE_reyn")).parent().unwrap();
+        let mut command = place.command_of(std::path::Path::new("setsid"));
+        command.args(["--ctty", "bash", "--norc", "--noprofile", "-i"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", folder.display())).env("PS1", "$ ");
+        Self::start_command(command, place, 80, 24)
     }
 
     /// Looks at the screen once everything that was sent is drawn.
@@ -181,6 +193,24 @@ impl AtScreen {
         let deadline = std::time::Instant::now() + WAIT_MAX;
         while self.child.0.try_wait().unwrap().is_none() {
             assert!(std::time::Instant::now() < deadline, "still running without a terminal");
+            std::thread::yield_now();
+        }
+    }
+
+    /// Takes nothing more from the terminal.
+    pub(crate) fn freeze(&self) {
+        self.is_deaf.store(true, Ordering::Relaxed);
+    }
+
+    /// The exit code, whatever became of the terminal.
+    #[track_caller]
+    pub(crate) fn code(&mut self) -> Option<i32> {
+        let deadline = std::time::Instant::now() + WAIT_MAX;
+        loop {
+            if let Some(status) = self.child.0.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(std::time::Instant::now() < deadline, "still running");
             std::thread::yield_now();
         }
     }

@@ -19,6 +19,15 @@ impl Front {
         let now = Instant::now();
         self.hint = self.hint.take().filter(|hint| hint.until > now);
         self.arm_question(now);
+        // A frame for a size that the terminal no longer has would be painted over what is there.
+        if let Ok((columns, rows)) = reyn_terminal::size()
+            && (usize::from(columns), usize::from(rows)) != (self.screen.columns(), self.screen.rows())
+            && self
+                .resized
+                .is_none_or(|(old_columns, old_rows, _)| (old_columns, old_rows) != (columns, rows))
+        {
+            self.resized = Some((columns, rows, now));
+        }
         if let Some((columns, rows, at)) = self.resized {
             if now.saturating_duration_since(at) < Duration::from_millis(RESIZE_QUIET_MS) {
                 // Where things are is not known before the size is taken on.

@@ -1,11 +1,16 @@
 //! What a key does: it goes to the page, the question or the input, whichever is open.
 
+use std::time::Duration;
+
 use reyn_terminal::{Edited, Input};
-use rustix::process::{Signal, getpid, kill_process};
+use rustix::process::{Signal, kill_current_process_group};
 
 use super::{Front, Kind};
 use crate::chat::wire::Wish;
 use crate::exit::Exit;
+
+/// How long the process waits to be stopped.
+const STOP_MS: u64 = 200;
 
 impl Front {
     pub(super) fn take_key(&mut self, input: &Input) {
@@ -100,7 +105,13 @@ impl Front {
         self.reader.pause();
         let _ = self.screen.leave();
         drop(self.raw_mode.take());
-        let _ = kill_process(getpid(), Signal::TSTP);
+        if self.page.is_some() {
+            self.close_page();
+        }
+        let _ = kill_current_process_group(Signal::TSTP);
+        // Another thread may be the one that takes the signal. By the end of this the process was stopped
+        // and woken, or nobody stops it.
+        std::thread::sleep(Duration::from_millis(STOP_MS));
         self.raw_mode = reyn_terminal::RawMode::enter().ok();
         self.reader.resume();
         self.disarm_question();

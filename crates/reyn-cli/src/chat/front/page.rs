@@ -10,8 +10,12 @@ use super::Front;
 pub(super) struct Page {
     title: String,
     lines: Vec<Line>,
-    /// The first line that is shown.
+    /// The lines as rows of so many columns.
+    rows: (usize, Vec<Line>),
+    /// The first row that is shown.
     top: usize,
+    /// What is on the screen: the first row, the size, and whether a question waits.
+    shown: Option<(usize, usize, usize, bool)>,
 }
 
 /// A text as lines; a unified diff in colours.
@@ -24,7 +28,7 @@ pub(super) fn lines_of(text: &str) -> Vec<Line> {
 
 impl Front {
     pub(super) fn open_page(&mut self, title: String, lines: Vec<Line>) {
-        self.page = Some(Page { title, lines, top: 0 });
+        self.page = Some(Page { title, lines, rows: (0, vec![]), top: 0, shown: None });
     }
 
     /// Opens the latest results in full, the last one first.
@@ -49,15 +53,24 @@ impl Front {
 
     pub(super) fn paint_page(&mut self) -> io::Result<()> {
         let (columns, rows) = (self.screen.columns(), self.screen.rows());
+        let is_asked = self.asking.is_some();
         let Some(page) = &mut self.page else { return Ok(()) };
         let room = rows.saturating_sub(1).max(1);
-        let all: Vec<Line> = page.lines.iter().flat_map(|line| wrap(line, columns, 0)).collect();
+        if page.rows.0 != columns {
+            page.rows = (columns, page.lines.iter().flat_map(|line| wrap(line, columns, 0)).collect());
+        }
+        let all = &page.rows.1;
         page.top = page.top.min(all.len().saturating_sub(room));
+        let now = (page.top, columns, rows, is_asked);
+        if page.shown.replace(now) == Some(now) {
+            return Ok(());
+        }
         let end = (page.top + room).min(all.len());
         let mut shown: Vec<Line> = all[page.top..end].to_vec();
         shown.resize(room, Line::new());
         if rows > 1 {
-            let place = format!("{} · {}–{} of {} · q closes", page.title, page.top + 1, end, all.len());
+            let waits = if is_asked { "a question waits · " } else { "" };
+            let place = format!("{waits}{} · {}–{end} of {} · q closes", page.title, page.top + 1, all.len());
             let style = Style { reverse: true, ..Style::PLAIN };
             shown.push(super::frame::one_row(&Line::styled(&place, style), columns));
         }
@@ -88,7 +101,7 @@ impl Front {
         }
     }
 
-    fn close_page(&mut self) {
+    pub(super) fn close_page(&mut self) {
         self.page = None;
         self.disarm_question();
         let _ = self.screen.leave_page();

@@ -32,7 +32,7 @@ pub(super) static SLASH: Slash = Slash {
                 ));
             }
             match &desk.ui {
-                Ui::Screen(_) => {
+                Ui::Screen(..) => {
                     desk.ui.tell(News::Copy(text.to_owned()));
                     let words =
                         format!("{} sent to the terminal for its clipboard", output::size(text.len() as u64));

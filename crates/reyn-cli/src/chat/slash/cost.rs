@@ -1,7 +1,7 @@
 //! `/cost`: tokens, and money where a price is known.
 
 use futures::FutureExt;
-use reyn_core::conversation::{Usage, UsageSource, usage_of};
+use reyn_core::conversation::{Entry, Usage, UsageSource, usage_of};
 
 use super::{Slash, table};
 use crate::chat::desk::{After, Desk};
@@ -21,14 +21,21 @@ pub(super) static SLASH: Slash = Slash {
 };
 
 fn rows(desk: &Desk) -> Vec<(String, String)> {
+    let has_reply = desk.session.log().iter().any(|entry| matches!(entry, Entry::Reply(_)));
+    let conversation = if has_reply { words(usage_of(desk.session.log())) } else { "nothing yet".to_owned() };
     let mut rows = vec![
-        ("this conversation".to_owned(), words(usage_of(desk.session.log()))),
+        ("this conversation".to_owned(), conversation),
         (
             "since the chat began".to_owned(),
             desk.status.usage.map_or_else(|| "nothing yet".to_owned(), words),
         ),
     ];
     let price = match (desk.status.dollars, desk.choice.price) {
+        (Some(dollars), _) if desk.status.unpriced_rounds > 0 => format!(
+            "{} since the chat began, without {} rounds of unknown price",
+            money(dollars),
+            desk.status.unpriced_rounds
+        ),
         (Some(dollars), _) => format!("{} since the chat began", money(dollars)),
         (None, Some(_)) => "nothing yet".to_owned(),
         (None, None) => {

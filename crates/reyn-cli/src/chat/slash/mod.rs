@@ -15,7 +15,7 @@ mod tools;
 
 use futures::future::BoxFuture;
 use reyn_core::text::nearest;
-use reyn_terminal::{Colour, Line, Style};
+use reyn_terminal::{Line, Style};
 
 use super::desk::{After, Desk};
 
@@ -72,7 +72,8 @@ pub(crate) async fn run(desk: &mut Desk, line: &str) -> After {
         Err(words) => Err(words),
     };
     let after = result.unwrap_or_else(|words| {
-        desk.print(words.lines().map(|line| Line::styled(line, Style::of(Colour::Red))).collect());
+        desk.has_failed = true;
+        desk.ui.complain(&words);
         After::Stay
     });
     set_names(desk);

@@ -8,6 +8,7 @@ use reyn_terminal::{Colour, Line, MarkdownStream, Style};
 use super::{Slash, done};
 use crate::approval::one_line;
 use crate::chat::desk::{After, Desk};
+use crate::chat::turn_view::said_lines;
 use crate::chat::wire::News;
 use crate::transcript::{NO_END, TranscriptPart, parts};
 
@@ -45,11 +46,11 @@ pub(super) static SLASH: Slash = Slash {
 
 /// The newest session that is not this one.
 fn other_than(current: &str, sessions: &Sessions) -> Result<String, String> {
-    let listing = sessions.latest(2).map_err(|error| error.to_string())?;
-    let others = listing.sessions.into_iter().map(|session| session.id);
-    others
-        .into_iter()
-        .find(|id| id != current)
+    let listing = sessions.latest(OFFERED_MAX).map_err(|error| error.to_string())?;
+    let mut spoken = listing.sessions.into_iter().filter(|session| session.bytes > 0);
+    spoken
+        .find(|session| session.id != current)
+        .map(|session| session.id)
         .ok_or_else(|| "there is no other conversation here yet".to_owned())
 }
 
@@ -83,15 +84,7 @@ pub(crate) fn past(log: &[Entry], columns: usize) -> Vec<Line> {
 
 fn part_lines(part: &TranscriptPart, columns: usize) -> Vec<Line> {
     match part {
-        TranscriptPart::Person(text) => text
-            .lines()
-            .enumerate()
-            .map(|(at, text)| {
-                let mut line = Line::styled(if at == 0 { "› " } else { "  " }, Style::DIM);
-                line.push(text, Style::BOLD);
-                line
-            })
-            .collect(),
+        TranscriptPart::Person(text) => said_lines(text),
         TranscriptPart::Answer(text) => {
             let mut stream = MarkdownStream::new(columns);
             let mut lines = stream.push(text);
