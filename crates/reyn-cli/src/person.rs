@@ -24,6 +24,7 @@ impl Person for AtTerminal {
     fn ask<'a>(&'a mut self, question: &'a Question) -> BoxFuture<'a, Answer> {
         async move {
             output::note_part(&words(question));
+            forget_typed_ahead();
             for _ in 0..ATTEMPTS_MAX {
                 output::note_part(&offer(question));
                 let mut open_line = OpenLine(true);
@@ -53,6 +54,11 @@ impl Drop for OpenLine {
             output::note("");
         }
     }
+}
+
+/// Drops what was typed before the question was seen: it was meant for something else.
+fn forget_typed_ahead() {
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 fn read_line() -> Option<String> {

@@ -42,6 +42,8 @@ const RESULTS_BYTES_MAX: usize = 4 << 20;
 const DIFF_LINES_MAX: usize = 40;
 /// Columns by which a broken line goes on further in, at most: no row of it begins where lines of ours do.
 const INDENT_MAX: usize = 6;
+/// What a person should not pass over.
+const YELLOW: Style = Style::of(reyn_terminal::Colour::Yellow);
 /// News taken at once before the screen is painted.
 const NEWS_AT_ONCE_MAX: usize = 512;
 
@@ -107,6 +109,8 @@ pub(crate) struct Front {
     hint: Option<Hint>,
     status: Status,
     last_key: Instant,
+    /// When a letter last answered a question.
+    last_answer: Option<Instant>,
     resized: Option<(u16, u16, Instant)>,
     last_frame: Instant,
     is_over: bool,
@@ -143,6 +147,7 @@ impl Front {
             hint: None,
             status: parts.status,
             last_key: now,
+            last_answer: None,
             resized: None,
             last_frame: now,
             is_over: false,
@@ -210,7 +215,8 @@ impl Front {
         let now = Instant::now();
         let spin = self.busy.as_ref().map(|_| Duration::from_millis(SPIN_MS));
         let hint = self.hint.as_ref().map(|hint| hint.until.saturating_duration_since(now));
-        let armed = self.asking.as_ref().and_then(|asking| asking.until_armed(self.last_key, now));
+        let armed =
+            self.asking.as_ref().and_then(|asking| asking.until_armed(self.last_key, self.last_answer, now));
         let quiet = Duration::from_millis(RESIZE_QUIET_MS);
         let resize = self.resized.map(|(_, _, at)| (at + quiet).saturating_duration_since(now));
         [spin, hint, armed, resize].into_iter().flatten().min()
@@ -309,6 +315,12 @@ impl Front {
                 indented
             })
             .collect();
+        if text.lines().any(|line| line.ends_with('…')) {
+            shown.push(Line::styled(
+                "    a line that ends with … is longer, and its rest is not shown",
+                YELLOW,
+            ));
+        }
         if left_out > 0 {
             shown.push(Line::styled(&format!("    … {left_out} more lines; ctrl-O shows them"), Style::DIM));
         }

@@ -670,3 +670,14 @@ fn control_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
     shell.wait_for("goes on");
     shell.kill();
 }
+
+#[test]
+fn what_of_a_change_is_not_shown_is_said() {
+    let content = format!("x='{}'; more\n", "a".repeat(1_200));
+    let server = FakeServer::script([writes("a.sh", &content), says("all done")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("a line that ends with … is longer, and its rest is not shown");
+    screen.kill();
+}

@@ -157,6 +157,22 @@ fn a_reason_for_a_no_goes_to_the_model() {
 }
 
 #[test]
+fn what_was_typed_before_a_question_does_not_answer_it() {
+    let gate = reyn_testkit::Gate::new();
+    let write = calls([call("a", "write_file", json!({"path": "a.md", "content": "x"}))]);
+    let held = reyn_testkit::Response::stream().wait(&gate).bytes(reyn_testkit::sse(&write));
+    let server = FakeServer::script([held, says("done").into()]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut terminal = AtTerminal::start(&place, &["ask", "go", "--session", "s"]);
+    terminal.type_after("session s", "r");
+    terminal.wait_for("r\r\n");
+    gate.open();
+    terminal.type_after("because …: ", "n");
+    let (code, _) = terminal.finish(&place);
+    assert_eq!((code, place.read("a.md"), place.read(".reyn/approvals.yaml")), (Some(0), None, None));
+}
+
+#[test]
 fn three_answers_that_mean_nothing_are_a_no() {
     let server = writes("notes.md");
     let place = Place::with(&server).env("NO_COLOR", "1");

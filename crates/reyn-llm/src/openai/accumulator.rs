@@ -229,7 +229,7 @@ fn usage(usage: &Value) -> Option<Usage> {
     let completion_tokens = figure("/completion_tokens").unwrap_or(0);
     let cached =
         figure("/prompt_tokens_details/cached_tokens").or_else(|| figure("/prompt_cache_hit_tokens"));
-    (prompt_tokens + completion_tokens > 0).then(|| Usage {
+    (prompt_tokens.saturating_add(completion_tokens) > 0).then(|| Usage {
         prompt_tokens,
         completion_tokens,
         cached_tokens: cached.unwrap_or(0),

@@ -13,6 +13,9 @@ use crate::approval::{Reply, choices, diff_size, one_line, sentence, visible_dif
 /// How long the keyboard must have been quiet before a letter is an answer: what a person types when a
 /// question comes up is meant for the input.
 const QUIET_MS: u64 = 500;
+/// The same after a letter that answered: a key that is held down begins to repeat after two thirds of a
+/// second.
+const RELEASED_MS: u64 = 1_000;
 /// Rows of the sentence that stands above the letters.
 const SENTENCE_ROWS_MAX: usize = 4;
 
@@ -30,8 +33,15 @@ pub(super) struct Asking {
 
 impl Asking {
     /// How long until a letter is an answer; `None` when it is.
-    pub(super) fn until_armed(&self, last_key: Instant, now: Instant) -> Option<Duration> {
+    pub(super) fn until_armed(
+        &self,
+        last_key: Instant,
+        last_answer: Option<Instant>,
+        now: Instant,
+    ) -> Option<Duration> {
         let quiet_at = self.since.max(last_key) + Duration::from_millis(QUIET_MS);
+        let released_at = last_answer.map(|at| at + Duration::from_millis(RELEASED_MS));
+        let quiet_at = released_at.map_or(quiet_at, |released_at| quiet_at.max(released_at));
         (!self.is_armed).then(|| quiet_at.saturating_duration_since(now))
     }
 
@@ -58,7 +68,7 @@ impl Front {
             lines.push(line);
         }
         if !question.waiting.is_empty() {
-            lines.push(Line::styled("  ctrl-O shows every change in full", Style::DIM));
+            lines.push(Line::styled("  ctrl-O shows each change", Style::DIM));
         }
         self.print(Kind::Question, lines);
         let since = Instant::now();
@@ -103,14 +113,15 @@ impl Front {
     fn takes_letters(&self) -> bool {
         let is_open = self.asking.as_ref().is_some_and(|asking| asking.is_armed && !asking.is_reason);
         let fits = self.question_rows(self.screen.columns()).len() < self.screen.rows();
-        is_open && fits && self.editor.is_empty()
+        is_open && fits && self.editor.is_empty() && self.resized.is_none()
     }
 
     /// Lets letters count when the keyboard has been quiet for long enough, with nothing over the question.
     pub(super) fn arm_question(&mut self, now: Instant) {
         if self.page.is_none()
+            && self.resized.is_none()
             && let Some(asking) = &mut self.asking
-            && asking.until_armed(self.last_key, now).is_some_and(|wait| wait.is_zero())
+            && asking.until_armed(self.last_key, self.last_answer, now).is_some_and(|wait| wait.is_zero())
         {
             asking.is_armed = true;
         }
@@ -177,6 +188,7 @@ impl Front {
 
     fn answer(&mut self, answer: Answer, label: &str) {
         let Some(mut asking) = self.asking.take() else { return };
+        self.last_answer = Some(Instant::now());
         if let Some(draft) = asking.draft.take() {
             self.editor.set_text(&draft);
         }
