@@ -246,6 +246,15 @@ fn usage_is_read_wherever_it_stands_and_zeros_are_no_figures() {
             expected(5),
         ),
         (r#"{"prompt_tokens":7,"completion_tokens":3,"prompt_cache_hit_tokens":4}"#, expected(4)),
+        (
+            r#"{"prompt_tokens":18446744073709551615,"completion_tokens":1}"#,
+            Some(Usage {
+                prompt_tokens: u64::MAX,
+                completion_tokens: 1,
+                cached_tokens: 0,
+                source: UsageSource::Provider,
+            }),
+        ),
         (r#"{"prompt_tokens":0,"completion_tokens":0}"#, None),
         ("null", None),
     ] {
