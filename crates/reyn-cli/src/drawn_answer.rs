@@ -25,7 +25,7 @@ impl DrawnAnswer {
     pub(crate) fn begin() -> Option<Self> {
         let (columns, rows) = reyn_terminal::size().ok()?;
         let out = File::from(std::io::stdout().as_fd().try_clone_to_owned().ok()?);
-        let look = if output::result_has_colours() { Look::Coloured } else { Look::Plain };
+        let look = if output::result_has_colours() { Look::Coloured } else { Look::Uncoloured };
         let screen = Screen::new(out, look, columns.into(), rows.into());
         let stream = MarkdownStream::new(columns.into());
         Some(Self { screen, stream })

@@ -109,6 +109,8 @@ impl Style {
 pub enum Look {
     /// Colours and attributes.
     Coloured,
+    /// Attributes without colours, as `NO_COLOR` asks for.
+    Uncoloured,
     /// Letters alone.
     Plain,
 }
@@ -247,10 +249,15 @@ impl Line {
     /// Writes what a terminal is sent for it, without a line end. Leaves no style behind.
     pub fn write(&self, look: Look, out: &mut String) {
         for span in &self.spans {
-            if look == Look::Plain || span.style == Style::PLAIN {
+            let style = match look {
+                Look::Coloured => span.style,
+                Look::Uncoloured => Style { colour: None, ..span.style },
+                Look::Plain => Style::PLAIN,
+            };
+            if style == Style::PLAIN {
                 out.push_str(&span.text);
             } else {
-                span.style.write(out);
+                style.write(out);
                 out.push_str(&span.text);
                 out.push_str("\x1b[0m");
             }
@@ -349,10 +356,13 @@ mod tests {
         let mut line = Line::plain("a");
         line.push("b", Style::of(Colour::Red).bold());
         line.push("c", Style::DIM);
-        let mut out = [String::new(), String::new()];
-        line.write(Look::Coloured, &mut out[0]);
-        line.write(Look::Plain, &mut out[1]);
-        assert_eq!(out, ["a\x1b[1;31mb\x1b[0m\x1b[2mc\x1b[0m", "abc"]);
+        let written = [Look::Coloured, Look::Uncoloured, Look::Plain].map(|look| {
+            let mut out = String::new();
+            line.write(look, &mut out);
+            out
+        });
+        let expected = ["a\x1b[1;31mb\x1b[0m\x1b[2mc\x1b[0m", "a\x1b[1mb\x1b[0m\x1b[2mc\x1b[0m", "abc"];
+        assert_eq!(written, expected);
         assert_eq!(line.width(), 3);
     }
 }

@@ -119,7 +119,7 @@ fn start_screen(
     let fail = |error: std::io::Error| Failure::failed("io", format!("cannot use the terminal: {error}"));
     let (columns, rows) = reyn_terminal::size().map_err(fail)?;
     let out = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(fail)?);
-    let look = if output::has_colours() { Look::Coloured } else { Look::Plain };
+    let look = if output::has_colours() { Look::Coloured } else { Look::Uncoloured };
     restore_on_panic();
     let raw_mode = RawMode::enter().map_err(fail)?;
     let reader = InputReader::start(move |input| news.send(News::Input(input)).is_ok()).map_err(fail)?;

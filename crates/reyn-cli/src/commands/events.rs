@@ -9,6 +9,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 use reyn_core::audit::KINDS;
 use reyn_core::text::nearest;
+use reyn_runtime::Sessions;
 use serde_json::Value;
 
 use self::lines::{Line, LineReader, files};
@@ -35,6 +36,8 @@ enum Bound {
 /// What is printed.
 struct Filter<'a> {
     args: &'a EventsArgs,
+    /// The whole name of the session that is asked for.
+    session: Option<String>,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 }
@@ -100,6 +103,13 @@ fn print_file(path: &Path, filter: &Filter<'_>, counts: &mut Counts) -> Result<(
     Ok(())
 }
 
+/// The name that a part of it, or `latest`, stands for here. The trail also tells of sessions that are gone,
+/// so a name that no session has is taken as it is.
+fn whole_name(wanted: &str) -> String {
+    let sessions = place().ok().map(|place| Sessions::new(&place.root.join(".reyn")));
+    sessions.and_then(|sessions| sessions.find(wanted).ok()).unwrap_or_else(|| wanted.to_owned())
+}
+
 impl<'a> Filter<'a> {
     fn new(args: &'a EventsArgs, now: Timestamp) -> Result<Self, Failure> {
         for kind in args.kind.iter().chain(&args.skip) {
@@ -114,6 +124,7 @@ impl<'a> Filter<'a> {
         }
         Ok(Self {
             args,
+            session: args.session.as_deref().map(whole_name),
             since: args.since.as_deref().map(|text| point(text, now, Bound::Since)).transpose()?,
             until: args.until.as_deref().map(|text| point(text, now, Bound::Until)).transpose()?,
         })
@@ -127,7 +138,7 @@ impl<'a> Filter<'a> {
         let kind = event["type"].as_str().unwrap_or_default();
         let is_wanted = self.args.kind.is_empty() || self.args.kind.iter().any(|wanted| wanted == kind);
         let is_skipped = self.args.skip.iter().any(|skipped| skipped == kind);
-        let session = self.args.session.as_deref();
+        let session = self.session.as_deref();
         let time = event["timestamp"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
         let is_late = self.since.is_none_or(|since| time.is_some_and(|time| time >= since));
         let is_early = self.until.is_none_or(|until| time.is_some_and(|time| time <= until));

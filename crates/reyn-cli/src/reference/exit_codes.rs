@@ -4,7 +4,7 @@ use crate::exit::Exit;
 
 /// The page.
 pub(super) fn text() -> String {
-    let mut text = "What a script can go by. They are the same for every command, and `--json` has them as `exit_code`.\n\n\
+    let mut text = "What a script can go by. They are the same for every command. The JSON of `reyn ask` and of every failure has them as `exit_code`.\n\n\
         | code | meaning | for example | what to do |\n|---|---|---|---|\n"
         .to_owned();
     for exit in [Exit::Done, Exit::Failed, Exit::Usage, Exit::Limited, Exit::WantsPerson, Exit::Interrupted] {

@@ -140,3 +140,20 @@ fn escape_sequences_in_a_trail_are_not_shown() {
     let done = place.run(["events", "foreign.jsonl"]).exits(0);
     assert!(!done.stdout.contains('\x1b'), "{:?}", done.stdout);
 }
+
+#[test]
+fn the_events_of_a_session_are_found_by_a_part_of_its_name_and_by_latest() {
+    let server = FakeServer::script([says("one"), says("two")]);
+    let place = Place::with(&server);
+    for id in ["first-talk", "second-talk"] {
+        assert!(!place.run(["ask", "hi", "--session", id]).exits(0).stdout.is_empty());
+    }
+    let of = |name: &str| {
+        let events =
+            place.run(["events", "--session", name, "--kind", "turn_started", "--json"]).lines_of_json();
+        events.iter().map(|event| event["data"]["run_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("first"), ["first-talk"]);
+    assert_eq!(of("latest"), ["second-talk"]);
+    assert_eq!(of("gone"), Vec::<String>::new());
+}
