@@ -115,13 +115,23 @@ pub fn request<'a>(
     let response_schema = match format {
         ToolFormat::Constrained => {
             let repeated = repeated_tools(log);
-            let is_callable = |name: &str| offer_tools && !repeated.contains(&name);
-            let must_look = offer_tools && is_about_an_unseen_file(log);
+            let can_look = surface.callables.iter().any(|callable| takes_a_path(surface, &callable.name));
+            let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
+            let is_callable = |name: &str| {
+                offer_tools && !repeated.contains(&name) && (!must_look || takes_a_path(surface, name))
+            };
             Some(reply_schema(surface, !must_look, &is_callable))
         }
         ToolFormat::Native | ToolFormat::Text => None,
     };
     ChatRequest { messages: all, static_messages, response_schema, ..ChatRequest::default() }
+}
+
+/// Whether a tool is always about one file or folder.
+fn takes_a_path(surface: &Surface, name: &str) -> bool {
+    let named = surface.callables.iter().find(|callable| callable.name == name);
+    let required = named.and_then(|callable| callable.parameters["required"].as_array());
+    required.is_some_and(|required| required.iter().any(|one| one == "path"))
 }
 
 /// The tools that were called twice with the same arguments in this turn. A small model that repeats
@@ -384,14 +394,24 @@ mod tests {
     fn a_message_about_a_file_that_nobody_has_seen_takes_a_call_first() {
         let about = |text: &str, offer_tools| {
             let log = [Entry::User { text: text.into() }];
-            let surface = surface();
+            let mut surface = surface();
+            // A search may be about anything, so it is no look at the file.
+            surface.callables.push(Callable {
+                name: "grep_files".into(),
+                description: "Search.".into(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
+                    "required": ["pattern"],
+                }),
+            });
             let request = request(ToolFormat::Constrained, &surface, &log, offer_tools);
             let shapes = request.response_schema.unwrap()["anyOf"].clone();
             let first = &shapes[0]["required"][0];
             (first.as_str().unwrap().to_owned(), shapes.as_array().unwrap().len())
         };
         assert_eq!(about("what does a.md say?", true), ("tool".to_owned(), 1));
-        assert_eq!(about("what does it say?", true), ("answer".to_owned(), 2));
+        assert_eq!(about("what does it say?", true), ("answer".to_owned(), 3));
         assert_eq!(about("what does a.md say?", false), ("answer".to_owned(), 1));
     }
 
