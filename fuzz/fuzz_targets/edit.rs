@@ -4,7 +4,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use reyn_text::diff::of_plan;
+use reyn_text::diff::{Extent, of_plan};
 use reyn_text::edit::{Edit, plan};
 use reyn_text::encoding::Encoding;
 
@@ -67,6 +67,6 @@ fuzz_target!(|input: Input| {
     expected.extend_from_slice(&input.bytes[kept..]);
     assert_eq!(edited, expected);
     assert!(input.replace_all || plan.replacements == 1);
-    let diff = of_plan(&input.bytes, &plan, "f");
+    let diff = of_plan(&input.bytes, &plan, "f", Extent::Excerpt);
     assert!(diff.text.len() <= 64 * 1024);
 });

@@ -1,6 +1,6 @@
 //! A question of the gate in words, and which answers it takes. The same at a plain prompt and in the chat.
 
-use reyn_runtime::gate::{Answer, Question};
+use reyn_runtime::gate::{Answer, Question, TextChange};
 
 use crate::output;
 
@@ -77,10 +77,20 @@ pub(crate) fn one_line(text: &str) -> String {
     reyn_terminal::visible(text).replace('\n', " ")
 }
 
-/// Lines added and removed by a unified diff, as `+3 −1`.
-pub(crate) fn diff_size(diff: &str) -> String {
-    let count = |sign: char| diff.lines().skip(2).filter(|line| line.starts_with(sign)).count();
-    format!("+{} −{}", count('+'), count('-'))
+/// Lines added and removed, as `+3 −1`.
+pub(crate) fn change_size(change: &TextChange) -> String {
+    format!("+{} −{}", change.added, change.removed)
+}
+
+/// What must be known of a change beside its diff; nothing when the diff tells everything.
+pub(crate) fn warning(change: &TextChange) -> Option<&'static str> {
+    if change.is_cut {
+        Some("not all of this change can be shown; a yes is for this call alone")
+    } else if change.excerpt.is_empty() {
+        Some("it changes nothing")
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
@@ -148,10 +158,5 @@ mod tests {
             r"write_file wants to write `a\u{200b}.md\u{a}[y]`"
         );
         assert_eq!(visible_diff("+a\u{200d}b\n-\u{1b}[2J"), "+a\\u{200d}b\n-\\u{1b}[2J");
-    }
-
-    #[test]
-    fn the_size_of_a_diff_leaves_its_file_names_out() {
-        assert_eq!(diff_size("--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"), "+2 −1");
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use reyn_core::limits::DIFF_LINES_SHOWN;
 use reyn_core::text::is_invisible;
+use reyn_terminal::{Line, Look, diff_lines, wrap};
 use serde_json::Value;
 
 static IS_LOST: AtomicBool = AtomicBool::new(false);
@@ -93,10 +94,9 @@ pub(crate) fn bold(text: &str) -> String {
 
 static LAST_DIFF: Mutex<String> = Mutex::new(String::new());
 
-/// A diff that the person decides on, as [`diff`] shows it.
-pub(crate) fn proposed_diff(text: &str) -> String {
+/// Remembers a change that the person has seen.
+pub(crate) fn remember_diff(text: &str) {
     text.clone_into(&mut LAST_DIFF.lock().unwrap_or_else(PoisonError::into_inner));
-    diff(text)
 }
 
 /// A diff of what was done, as [`diff`] shows it; nothing when it is the one that was just decided on.
@@ -107,20 +107,29 @@ pub(crate) fn done_diff(text: &str) -> String {
 
 /// A unified diff for a terminal: its first lines, indented, coloured where colours may be used.
 pub(crate) fn diff(text: &str) -> String {
-    // The first two lines name the file, which stands above already.
-    let mut lines = text.lines().skip(2);
+    diff_part(text, text, DIFF_LINES_SHOWN)
+}
+
+/// As [`diff`], as many lines of `text`, which is `all` of the diff or its beginning. No row of a long line
+/// begins where lines of ours do.
+pub(crate) fn diff_part(text: &str, all: &str, lines_max: usize) -> String {
+    let columns = if std::io::stderr().is_terminal() { reyn_terminal::size().ok() } else { None };
+    let columns = columns.map_or(usize::MAX, |(columns, _)| columns.into());
+    let look = if has_colours() { Look::Coloured } else { Look::Plain };
+    // The file's names, two lines, are no part of what is counted.
+    let written_out: String =
+        text.lines().take(lines_max.saturating_add(2)).map(|line| visible(line) + "\n").collect();
+    let (lines, _) = diff_lines(&written_out, lines_max);
     let mut shown = String::new();
-    for line in lines.by_ref().take(DIFF_LINES_SHOWN) {
-        let line = visible(line);
-        let colour = match line.chars().next() {
-            Some('+') => "32",
-            Some('-') => "31",
-            _ => "2",
-        };
-        let line = if has_colours() { format!("\x1b[{colour}m{line}\x1b[0m") } else { line };
-        shown.push_str(&format!("    {line}\n"));
+    for line in &lines {
+        let mut indented = Line::plain("    ");
+        indented.append(line);
+        for row in wrap(&indented, columns, 6) {
+            row.write(look, &mut shown);
+            shown.push('\n');
+        }
     }
-    let rest = lines.count();
+    let rest = diff_lines(all, 0).1.saturating_sub(lines.len());
     if rest > 0 {
         shown.push_str(&format!("    {}\n", dim(&format!("… {rest} more lines"))));
     }

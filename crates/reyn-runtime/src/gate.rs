@@ -26,7 +26,7 @@ mod asking;
 mod question;
 
 use asking::{Ahead, Asked, Asking};
-pub use question::{Answer, Change, Person, Question, Waiting};
+pub use question::{Answer, Change, Person, Question, TextChange, Waiting};
 
 /// Judges calls and runs the permitted ones.
 pub struct Gate {

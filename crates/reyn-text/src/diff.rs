@@ -28,11 +28,43 @@ const DETECTED_BYTES_MAX: usize = 1 << 20;
 /// Lines around a change that are shown.
 const CONTEXT_LINES: usize = 3;
 
+/// How much of a difference a [`Diff`] writes out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What is read on the way: 400 lines, 32 KiB, 1,000 characters a line.
+    Excerpt,
+    /// What somebody decides on: all but 100,000 lines, 8 MiB, 1,000,000 characters a line.
+    Whole,
+}
+
+impl Extent {
+    const fn lines_max(self) -> usize {
+        match self {
+            Self::Excerpt => 400,
+            Self::Whole => 100_000,
+        }
+    }
+
+    const fn bytes_max(self) -> usize {
+        match self {
+            Self::Excerpt => 32 << 10,
+            Self::Whole => 8 << 20,
+        }
+    }
+
+    const fn line_chars_max(self) -> usize {
+        match self {
+            Self::Excerpt => 1_000,
+            Self::Whole => 1_000_000,
+        }
+    }
+}
+
 /// The difference between two states of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Diff {
-    /// A unified diff, empty when nothing differs. At most 32 KiB and 400 lines, then a line that says how
-    /// many are left out; long lines are cut around their change.
+    /// A unified diff, empty when nothing differs. Past the bounds of its [`Extent`], a line says how many
+    /// lines are left out, and long lines are cut around their change.
     pub text: String,
     /// Lines added; a changed line counts here and as removed.
     pub added: usize,
@@ -44,13 +76,13 @@ pub struct Diff {
 
 /// What a plan changes in `bytes`, the ones it was made for.
 #[must_use]
-pub fn of_plan(bytes: &[u8], plan: &Plan, name: &str) -> Diff {
+pub fn of_plan(bytes: &[u8], plan: &Plan, name: &str, extent: Extent) -> Diff {
     if plan.splices.is_empty() {
         return Diff::default();
     }
     let encoding = plan.encoding.or_else(|| shown_encoding(bytes));
     let ends = LineEnds::of(encoding);
-    let mut page = Page::new(encoding, ends);
+    let mut page = Page::new(extent, encoding, ends);
     page.head(&sides(name, true, true));
     page.hunks(PlanBlocks::new(bytes, plan, ends));
     page.finish()
@@ -58,10 +90,10 @@ pub fn of_plan(bytes: &[u8], plan: &Plan, name: &str) -> Diff {
 
 /// What differs between two states of a file; none is a file that is not there.
 ///
-/// Bytes that are no text give a diff without lines. So do parts that are too large to compare: then all of
-/// their lines count as removed and added.
+/// Bytes that are no text give a diff without lines. Of parts that are too large to compare, all lines count
+/// as removed and added; an excerpt names only their number.
 #[must_use]
-pub fn between(old: Option<&[u8]>, new: Option<&[u8]>, name: &str) -> Diff {
+pub fn between(old: Option<&[u8]>, new: Option<&[u8]>, name: &str, extent: Extent) -> Diff {
     if old == new {
         return Diff::default();
     }
@@ -69,33 +101,33 @@ pub fn between(old: Option<&[u8]>, new: Option<&[u8]>, name: &str) -> Diff {
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
     let (Ok(old_is), Ok(new_is)) = (encoding::detect(old, true, None), encoding::detect(new, true, None))
     else {
-        return Diff { text: format!("{head}binary files differ\n"), ..Diff::default() };
+        return Diff { text: format!("{head}binary files differ\n"), is_cut: true, ..Diff::default() };
     };
     // An empty side is in any encoding.
     let is_same = old_is.encoding == new_is.encoding || old.is_empty() || new.is_empty();
     let is = if old.is_empty() { new_is } else { old_is };
     if is_same && !is.encoding.is_stateful() {
-        return compared(old, new, Some(is.encoding), &head);
+        return compared(old, new, Some(is.encoding), &head, extent);
     }
     let mut head = head;
     if !is_same {
         let _ = writeln!(head, "encoding {} -> {}", old_is.encoding, new_is.encoding);
     }
-    compared(decoded(old, old_is).as_bytes(), decoded(new, new_is).as_bytes(), None, &head)
+    compared(decoded(old, old_is).as_bytes(), decoded(new, new_is).as_bytes(), None, &head, extent)
 }
 
 /// What writing `text` changes; `old` is none where no file is. The text is shown as it was given, whatever
 /// its bytes would be taken for.
 #[must_use]
-pub fn to_text(old: Option<&[u8]>, text: &str, name: &str) -> Diff {
+pub fn to_text(old: Option<&[u8]>, text: &str, name: &str, extent: Extent) -> Diff {
     let head = sides(name, old.is_some(), true);
     let old = old.unwrap_or_default();
     if !old.is_empty() && old == text.as_bytes() {
         return Diff::default();
     }
     match encoding::detect(old, true, None) {
-        Ok(old_is) => compared(decoded(old, old_is).as_bytes(), text.as_bytes(), None, &head),
-        Err(_) => compared(b"", text.as_bytes(), None, &format!("{head}the old file is binary\n")),
+        Ok(old_is) => compared(decoded(old, old_is).as_bytes(), text.as_bytes(), None, &head, extent),
+        Err(_) => compared(b"", text.as_bytes(), None, &format!("{head}the old file is binary\n"), extent),
     }
 }
 
@@ -128,20 +160,27 @@ fn decoded(bytes: &[u8], is: Detected) -> Cow<'_, str> {
     }
 }
 
-fn compared(old: &[u8], new: &[u8], encoding: Option<Encoding>, head: &str) -> Diff {
+fn compared(old: &[u8], new: &[u8], encoding: Option<Encoding>, head: &str, extent: Extent) -> Diff {
     let ends = LineEnds::of(encoding);
     let (start, old_end, new_end) = differing(old, new, ends);
     let (old_middle, new_middle) = (&old[start..old_end], &new[start..new_end]);
     let (removed, added) = (line_count(ends, old_middle), line_count(ends, new_middle));
-    let mut page = Page::new(encoding, ends);
+    let mut page = Page::new(extent, encoding, ends);
     page.head(head);
-    if old_middle.len() + new_middle.len() > COMPARED_BYTES_MAX || removed + added > COMPARED_LINES_MAX {
+    let is_large =
+        old_middle.len() + new_middle.len() > COMPARED_BYTES_MAX || removed + added > COMPARED_LINES_MAX;
+    if is_large && extent == Extent::Excerpt {
         page.note(&format!("too large to compare: {removed} lines removed, {added} lines added"));
         return Diff { added, removed, is_cut: true, ..page.finish() };
     }
     let (old_lines, new_lines) = (ends.lines(old_middle), ends.lines(new_middle));
-    let deadline = Instant::now() + Duration::from_millis(COMPARE_MS_MAX);
-    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old_lines, &new_lines, Some(deadline));
+    let ops = if is_large {
+        let (old_len, new_len) = (old_lines.len(), new_lines.len());
+        vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }]
+    } else {
+        let deadline = Instant::now() + Duration::from_millis(COMPARE_MS_MAX);
+        similar::capture_diff_slices_deadline(Algorithm::Myers, &old_lines, &new_lines, Some(deadline))
+    };
     let first_line = ends.count(&old[..start]) as u64 + 1;
     let (old_starts, new_starts) = (starts(start, &old_lines), starts(start, &new_lines));
     let mut blocks: Vec<Block<'_>> = vec![];

@@ -7,7 +7,7 @@ use crate::edit::{Edit, plan};
 
 fn planned(bytes: &[u8], old: &str, new: &str, encoding: Option<Encoding>) -> Diff {
     let edit = Edit { old, new, replace_all: true, encoding };
-    of_plan(bytes, &plan(bytes, &edit).expect("a reading"), "a.txt")
+    of_plan(bytes, &plan(bytes, &edit).expect("a reading"), "a.txt", Extent::Excerpt)
 }
 
 /// The text without its two lines of names.
@@ -90,7 +90,7 @@ fn a_plan_is_shown_with_the_lines_around_it() {
 fn added_and_removed_lines_are_counted() {
     let diff = planned(b"a\nb\nc\na\n", "a", "x\ny", None);
     assert_eq!((diff.added, diff.removed, diff.is_cut), (4, 2, false));
-    let diff = between(Some(b"a\nb\n"), Some(b"b\nc\nd"), "a.txt");
+    let diff = between(Some(b"a\nb\n"), Some(b"b\nc\nd"), "a.txt", Extent::Excerpt);
     assert_eq!((diff.added, diff.removed, diff.is_cut), (2, 1, false));
 }
 
@@ -157,7 +157,7 @@ fn two_states_are_compared() {
         ),
     ];
     for (name, old, new, expected) in table {
-        assert_eq!(between(*old, *new, "a.txt").text, *expected, "{name}");
+        assert_eq!(between(*old, *new, "a.txt", Extent::Excerpt).text, *expected, "{name}");
     }
 }
 
@@ -170,9 +170,9 @@ fn a_diff_is_cut_at_its_bounds() {
     // 2 names, 1 place, 2000 changes.
     assert_eq!(diff.text.lines().last(), Some("… 1603 more lines are left out"));
     let wide = format!("{}\n", "a".repeat(900)).repeat(100);
-    let diff = between(None, Some(wide.as_bytes()), "a.txt");
+    let diff = between(None, Some(wide.as_bytes()), "a.txt", Extent::Excerpt);
     assert!(diff.is_cut && diff.text.len() <= (32 << 10) + 60, "{}", diff.text.len());
-    let small = between(None, Some(b"a\n"), "a.txt");
+    let small = between(None, Some(b"a\n"), "a.txt", Extent::Excerpt);
     assert!(!small.is_cut);
 }
 
@@ -189,16 +189,52 @@ fn a_long_line_is_cut_around_its_change() {
 fn what_is_too_large_is_only_counted() {
     let old: String = (0..15_000).map(|number| format!("{number}\n")).collect();
     let new: String = (0..15_000).map(|number| format!("x{number}\n")).collect();
-    let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt");
+    let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt", Extent::Excerpt);
     assert_eq!((diff.added, diff.removed, diff.is_cut), (15_000, 15_000, true));
     assert_eq!(body(&diff), "too large to compare: 15000 lines removed, 15000 lines added\n");
-    let one = between(Some(old.as_bytes()), Some(old.replace("\n7777\n", "\nx\n").as_bytes()), "a.txt");
+    let one = between(
+        Some(old.as_bytes()),
+        Some(old.replace("\n7777\n", "\nx\n").as_bytes()),
+        "a.txt",
+        Extent::Excerpt,
+    );
     assert!(!one.text.contains("too large"), "positive control");
 }
 
 #[test]
+fn what_is_decided_on_is_written_out_whole() {
+    let many = "a\n".repeat(1000);
+    let edit = Edit { old: "a", new: "b", replace_all: true, encoding: None };
+    let diff = of_plan(many.as_bytes(), &plan(many.as_bytes(), &edit).unwrap(), "a.txt", Extent::Whole);
+    assert_eq!((diff.text.lines().count(), diff.is_cut), (2003, false));
+    assert_eq!(patched(&many, &diff.text), "b\n".repeat(1000));
+    let old: String = (0..15_000).map(|number| format!("{number}\n")).collect();
+    let new: String = (0..15_000).map(|number| format!("x{number}\n")).collect();
+    let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt", Extent::Whole);
+    assert_eq!((diff.added, diff.removed, diff.is_cut), (15_000, 15_000, false));
+    assert_eq!(patched(&old, &diff.text), new);
+    let line = format!("{}OLD{}\n", "a".repeat(5000), "b".repeat(5000));
+    let diff = to_text(Some(line.as_bytes()), &line.replace("OLD", "NEW"), "a.txt", Extent::Whole);
+    assert_eq!(patched(&line, &diff.text), line.replace("OLD", "NEW"));
+}
+
+#[test]
+fn what_is_not_seen_whole_says_so() {
+    let endless = "a\n".repeat(100_001);
+    let table = [
+        ("many lines", between(None, Some(endless.as_bytes()), "f", Extent::Whole)),
+        ("many bytes", to_text(None, &"a".repeat(9 << 20), "f", Extent::Whole)),
+        ("no text", between(Some(b"\0\x01\xff"), Some(b"\0\x02\xff"), "f", Extent::Whole)),
+        ("no text any more", between(Some(b"a\n"), Some(b"\0\x02\xff"), "f", Extent::Whole)),
+    ];
+    for (name, diff) in table {
+        assert!(diff.is_cut, "{name}: {:.80}", diff.text);
+    }
+}
+
+#[test]
 fn a_name_is_one_line() {
-    assert_eq!(between(None, Some(b""), "a\nb").text, "--- /dev/null\n+++ b/a\\nb\n");
+    assert_eq!(between(None, Some(b""), "a\nb", Extent::Excerpt).text, "--- /dev/null\n+++ b/a\\nb\n");
 }
 
 /// `12,3` as the number of lines before the place, and how many lines it has.
@@ -272,7 +308,7 @@ proptest! {
         for old in [&old, &old[old.floor_char_boundary(old.len() - 1)..]] {
             let edit = Edit { old, new: &new, replace_all: all, encoding: None };
             let Ok(plan) = plan(file.as_bytes(), &edit) else { continue };
-            let diff = of_plan(file.as_bytes(), &plan, "a.txt");
+            let diff = of_plan(file.as_bytes(), &plan, "a.txt", Extent::Excerpt);
             prop_assert_eq!(patched(&file, &diff.text).into_bytes(), plan.apply(file.as_bytes()));
             let lines = |sign: &str| diff.text.lines().skip(2).filter(|line| line.starts_with(sign)).count();
             prop_assert_eq!((diff.added, diff.removed), (lines("+"), lines("-")));
@@ -287,14 +323,14 @@ proptest! {
         let narrow = format!("\u{FEFF}{file}").into_bytes();
         let wide = Encoding::UTF_16LE.encode(&format!("\u{FEFF}{file}")).expect("in the encoding");
         let [narrow, wide] = [narrow, wide].map(|bytes| {
-            plan(&bytes, &edit).ok().map(|plan| of_plan(&bytes, &plan, "a.txt"))
+            plan(&bytes, &edit).ok().map(|plan| of_plan(&bytes, &plan, "a.txt", Extent::Excerpt))
         });
         prop_assert_eq!(narrow, wide);
     }
 
     #[test]
     fn a_diff_of_two_states_leads_from_one_to_the_other(old in file(), new in file()) {
-        let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt");
+        let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt", Extent::Excerpt);
         prop_assert_eq!(patched(&old, &diff.text), new);
     }
 
@@ -305,7 +341,7 @@ proptest! {
         let at = |index: prop::sample::Index| old.floor_char_boundary(index.index(old.len() + 1));
         let (from, to) = (at(from).min(at(to)), at(from).max(at(to)));
         let new = format!("{}{with}{}", &old[..from], &old[to..]);
-        let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt");
+        let diff = between(Some(old.as_bytes()), Some(new.as_bytes()), "a.txt", Extent::Excerpt);
         prop_assert_eq!(patched(&old, &diff.text), new);
     }
 
@@ -314,12 +350,12 @@ proptest! {
         old in prop::option::of(prop::collection::vec(any::<u8>(), 0..60)),
         new in prop::option::of(prop::collection::vec(any::<u8>(), 0..60)),
     ) {
-        let _ = between(old.as_deref(), new.as_deref(), "a.txt");
+        let _ = between(old.as_deref(), new.as_deref(), "a.txt", Extent::Excerpt);
         if let (Some(mut old), Some(mut new)) = (old, new) {
             // The same as UTF-16.
             old.splice(0..0, [0xFF, 0xFE]);
             new.splice(0..0, [0xFF, 0xFE]);
-            let _ = between(Some(&old), Some(&new), "a.txt");
+            let _ = between(Some(&old), Some(&new), "a.txt", Extent::Excerpt);
         }
     }
 }
@@ -336,9 +372,9 @@ fn a_written_text_is_shown_as_it_was_given() {
             "the old file is binary\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+# \u{1b}$B$3\u{1b}(B\n",
         ),
     ] {
-        let diff = to_text(old, hidden, "f");
+        let diff = to_text(old, hidden, "f", Extent::Excerpt);
         let head = if old.is_some() { "--- a/f\n+++ b/f\n" } else { "--- /dev/null\n+++ b/f\n" };
         assert_eq!(diff.text, format!("{head}{shown}"), "{name}");
     }
-    assert_eq!(to_text(Some(b"same\n"), "same\n", "f"), Diff::default());
+    assert_eq!(to_text(Some(b"same\n"), "same\n", "f", Extent::Excerpt), Diff::default());
 }

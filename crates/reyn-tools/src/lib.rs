@@ -9,7 +9,7 @@ mod text_encoding;
 mod tool;
 
 pub use registry::{Prepared, Registry, recover, run};
-pub use reyn_workspace::Preview;
+pub use reyn_workspace::{Preview, ProposedChange};
 pub use tool::{Context, Tool, ToolError, Touched, Wish};
 
 /// Declares the modules and lists them.

@@ -1,7 +1,7 @@
 //! Deleting a file.
 
 use reyn_core::permission::Target;
-use reyn_text::diff::{self, Diff};
+use reyn_text::diff::{self, Diff, Extent};
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
@@ -53,7 +53,9 @@ impl Workspace {
             FileType::Symlink => Deleted::Link,
             FileType::RegularFile => match OldContent::read(&folder, name, &stat).0 {
                 Some(_) if self.hides(entry) => Deleted::File { diff: hidden_diff() },
-                Some(content) => Deleted::File { diff: diff::between(Some(&content), None, asked) },
+                Some(content) => {
+                    Deleted::File { diff: diff::between(Some(&content), None, asked, Extent::Excerpt) }
+                }
                 None => Deleted::File { diff: hidden_diff() },
             },
             FileType::Fifo

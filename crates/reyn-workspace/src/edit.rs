@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::os::fd::OwnedFd;
 
 use reyn_core::permission::Target;
-use reyn_text::diff::{self, Diff};
+use reyn_text::diff::{self, Diff, Extent};
 use reyn_text::edit::{Edit, Plan, plan};
 use reyn_text::encoding::Encoding;
 use rustix::fs::Stat;
@@ -14,7 +14,7 @@ use crate::Workspace;
 use crate::bounds::{EDIT_BYTES_MAX, EDIT_LINES_NAMED_MAX, EDIT_READ_BYTES};
 use crate::error::FileError;
 use crate::replace::{Old, put};
-use crate::write::{HOLDS_KEYS, Preview, hidden_diff, other_names};
+use crate::write::{HOLDS_KEYS, Preview, ProposedChange, hidden_diff, other_names};
 
 /// What to replace by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,13 +86,19 @@ impl Workspace {
             return Preview::NotShown(HOLDS_KEYS);
         }
         match self.planned(target, request, true, &CancellationToken::new()) {
-            Ok(planned) => Preview::Diff(self.diff_of(target, &planned.bytes, &planned.plan)),
+            Ok(planned) => Preview::Change(ProposedChange::new(|extent| {
+                diff::of_plan(&planned.bytes, &planned.plan, &target.asked, extent)
+            })),
             Err(error) => Preview::Fails(error),
         }
     }
 
     fn diff_of(&self, target: &Target, bytes: &[u8], plan: &Plan) -> Diff {
-        if self.hides(target) { hidden_diff() } else { diff::of_plan(bytes, plan, &target.asked) }
+        if self.hides(target) {
+            hidden_diff()
+        } else {
+            diff::of_plan(bytes, plan, &target.asked, Extent::Excerpt)
+        }
     }
 
     fn planned(

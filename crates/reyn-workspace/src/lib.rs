@@ -33,7 +33,7 @@ pub use list::{ListRequest, ListedEntry, Listing};
 pub use read::{Next, Page, PageRequest};
 pub use resolve::PathError;
 pub use search::Judge;
-pub use write::{Before, Preview, Written};
+pub use write::{Before, Preview, ProposedChange, Written};
 
 /// A folder that an agent works in, and the way to every other place.
 #[derive(Debug, Clone)]

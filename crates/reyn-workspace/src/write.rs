@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 
 use reyn_core::permission::{FileAxis, Target};
-use reyn_text::diff::{self, Diff};
+use reyn_text::diff::{self, Diff, Extent};
 use reyn_text::encoding::{Encoding, Unmappable, detect};
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -30,11 +30,28 @@ pub struct Written {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Preview {
     /// The change.
-    Diff(Diff),
+    Change(ProposedChange),
     /// Why it is not shown.
     NotShown(&'static str),
     /// It cannot be made, and why. The reason may show lines of the file.
     Fails(FileError),
+}
+
+/// A change that is not made yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposedChange {
+    /// As it will be reported once it is made.
+    pub excerpt: Diff,
+    /// All of it; `None` when the excerpt is that.
+    pub whole: Option<Diff>,
+}
+
+impl ProposedChange {
+    pub(crate) fn new(diff: impl Fn(Extent) -> Diff) -> Self {
+        let excerpt = diff(Extent::Excerpt);
+        let whole = excerpt.is_cut.then(|| diff(Extent::Whole));
+        Self { excerpt, whole }
+    }
 }
 
 pub(crate) const HOLDS_KEYS: &str = "the file holds keys";
@@ -108,8 +125,8 @@ impl Workspace {
                     let bytes = content.len() as u64;
                     let diff = match &replaced {
                         _ if self.hides(target) => hidden_diff(),
-                        None => diff::to_text(None, text, asked),
-                        Some(OldContent(Some(old))) => diff::to_text(Some(old), text, asked),
+                        None => diff::to_text(None, text, asked, Extent::Excerpt),
+                        Some(OldContent(Some(old))) => diff::to_text(Some(old), text, asked, Extent::Excerpt),
                         Some(OldContent(None)) => hidden_diff(),
                     };
                     let before = old.map_or(Before::Nothing, |stat| before(&stat, replaced, text, encoding));
@@ -130,10 +147,12 @@ impl Workspace {
         match self.old_content(target) {
             None => Preview::NotShown("what is there is no file that can be written"),
             Some(_) if self.hides(target) => Preview::NotShown(HOLDS_KEYS),
-            Some(None) => Preview::Diff(diff::to_text(None, text, &target.asked)),
-            Some(Some(OldContent(Some(old)))) => {
-                Preview::Diff(diff::to_text(Some(&old), text, &target.asked))
-            }
+            Some(None) => Preview::Change(ProposedChange::new(|extent| {
+                diff::to_text(None, text, &target.asked, extent)
+            })),
+            Some(Some(OldContent(Some(old)))) => Preview::Change(ProposedChange::new(|extent| {
+                diff::to_text(Some(&old), text, &target.asked, extent)
+            })),
             Some(Some(OldContent(None))) => Preview::NotShown(TOO_LARGE),
         }
     }
@@ -145,9 +164,9 @@ impl Workspace {
             None => Preview::NotShown("what is there is no file that can be shown"),
             Some(None) => Preview::NotShown("there is nothing"),
             Some(_) if self.hides(target) => Preview::NotShown(HOLDS_KEYS),
-            Some(Some(OldContent(Some(old)))) => {
-                Preview::Diff(diff::between(Some(&old), None, &target.asked))
-            }
+            Some(Some(OldContent(Some(old)))) => Preview::Change(ProposedChange::new(|extent| {
+                diff::between(Some(&old), None, &target.asked, extent)
+            })),
             Some(Some(OldContent(None))) => Preview::NotShown(TOO_LARGE),
         }
     }

@@ -74,6 +74,27 @@ fn leading(line: &Line) -> usize {
     line.text().chars().take_while(|c| *c == ' ').count()
 }
 
+/// A change as the conversation shows it: its first lines, indented, coloured. `all` is what a key shows.
+fn diff_part(excerpt: &str, all: &str) -> Vec<Line> {
+    let (lines, _) = diff_lines(&visible_diff(excerpt), DIFF_LINES_MAX);
+    let mut shown: Vec<Line> = lines
+        .iter()
+        .map(|line| {
+            let mut indented = Line::plain("    ");
+            indented.append(line);
+            indented
+        })
+        .collect();
+    let (_, count) = diff_lines(all, 0);
+    let left_out = count.saturating_sub(lines.len());
+    if left_out > 0 {
+        shown.push(Line::styled(&format!("    … {left_out} more lines; ctrl-O shows them"), Style::DIM));
+    } else if all.len() > excerpt.len() {
+        shown.push(Line::styled("    … the lines are longer; ctrl-O shows them", Style::DIM));
+    }
+    shown
+}
+
 /// Words in place of the status for a moment.
 struct Hint {
     line: Line,
@@ -217,9 +238,10 @@ impl Front {
         let hint = self.hint.as_ref().map(|hint| hint.until.saturating_duration_since(now));
         let armed =
             self.asking.as_ref().and_then(|asking| asking.until_armed(self.last_key, self.last_answer, now));
+        let answered = self.asking.as_ref().and_then(|asking| asking.until_answered(now));
         let quiet = Duration::from_millis(RESIZE_QUIET_MS);
         let resize = self.resized.map(|(_, _, at)| (at + quiet).saturating_duration_since(now));
-        [spin, hint, armed, resize].into_iter().flatten().min()
+        [spin, hint, armed, answered, resize].into_iter().flatten().min()
     }
 
     /// Takes one piece of news. Returns whether it must show at once.
@@ -293,7 +315,7 @@ impl Front {
         let columns = self.screen.columns();
         let mut lines = vec![if call.is_error { call.line.clone() } else { one_row(&call.line, columns) }];
         if !call.diff.is_empty() && !self.was_just_shown(&call.diff) {
-            lines.extend(self.diff(&call.diff));
+            lines.extend(diff_part(&call.diff, &call.diff));
         }
         self.print(Kind::Call, lines);
         let full = if call.diff.is_empty() { call.full } else { format!("{}\n\n{}", call.full, call.diff) };
@@ -302,29 +324,6 @@ impl Front {
         while self.results.len() > RESULTS_MAX || bytes(&self.results) > RESULTS_BYTES_MAX {
             self.results.pop_front();
         }
-    }
-
-    /// A change as the conversation shows it: its first lines, indented, coloured.
-    fn diff(&self, text: &str) -> Vec<Line> {
-        let (lines, left_out) = diff_lines(&visible_diff(text), DIFF_LINES_MAX);
-        let mut shown: Vec<Line> = lines
-            .iter()
-            .map(|line| {
-                let mut indented = Line::plain("    ");
-                indented.append(line);
-                indented
-            })
-            .collect();
-        if text.lines().any(|line| line.ends_with('…')) {
-            shown.push(Line::styled(
-                "    a line that ends with … is longer, and its rest is not shown",
-                YELLOW,
-            ));
-        }
-        if left_out > 0 {
-            shown.push(Line::styled(&format!("    … {left_out} more lines; ctrl-O shows them"), Style::DIM));
-        }
-        shown
     }
 
     fn end_turn(&mut self, notes: Vec<Line>, back: &[String]) {

@@ -115,6 +115,115 @@ fn what_is_typed_for_something_else_does_not_answer_a_question() {
 }
 
 #[test]
+fn text_that_is_pasted_without_marks_does_not_answer_a_question() {
+    let server = FakeServer::script([writes("a.md", "x"), says("all done")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("[n] no");
+    screen.send("yes to all");
+    screen.wait_for("› yes to all");
+    screen.send("\x15");
+    screen.wait_for("[n] no");
+    screen.send("y\r");
+    screen.wait_for("one letter answers, by itself");
+    assert_eq!(place.read("a.md"), None);
+    screen.wait_for("[n] no");
+    screen.send("y");
+    screen.wait_for("all done");
+    assert_eq!(place.read("a.md").as_deref(), Some("x"));
+    screen.leave();
+}
+
+#[test]
+fn a_key_that_is_held_down_answers_one_question() {
+    let server = FakeServer::script([writes("a.md", "x"), writes("b.md", "x"), says("all done")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("[n] no");
+    let pressed = std::time::Instant::now();
+    screen.send("y");
+    screen.wait_for("✓ write_file a.md");
+    screen.wait_until("not asked again", |shown| shown.contains("`b.md`") && shown.contains("[n] no"));
+    // A keyboard begins to repeat within this time.
+    assert!(pressed.elapsed() >= std::time::Duration::from_millis(1_000));
+    assert_eq!(place.read("b.md"), None);
+    screen.send("n");
+    screen.wait_for("all done");
+    screen.leave();
+}
+
+#[test]
+fn a_large_change_is_seen_whole_before_it_is_decided_on() {
+    let long: String = (0..2_000).map(|at| format!("line {at}\n")).collect();
+    let wide = format!("{}THE END\n", "a".repeat(3_000));
+    let server = FakeServer::script([
+        calls([
+            call("a", "write_file", json!({"path": "a.md", "content": long})),
+            call("b", "write_file", json!({"path": "b.md", "content": wide})),
+        ]),
+        says("both"),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("… 1961 more lines; ctrl-O shows them");
+    screen.wait_for("then write_file wants to write `b.md`  +1 −0");
+    screen.wait_for("[a] all 2 once");
+    screen.send("\x0f");
+    screen.wait_for("q closes");
+    screen.send("G");
+    screen.wait_for("THE END");
+    screen.send("b");
+    screen.wait_for("+line 1999");
+    screen.send("q");
+    screen.wait_for("[a] all 2 once");
+    screen.send("n");
+    screen.wait_until("not asked about the next", |shown| shown.contains("`b.md`\n  [y] once"));
+    screen.send("n");
+    screen.wait_for("both");
+    screen.leave();
+}
+
+#[test]
+fn a_long_line_of_a_change_is_a_key_away() {
+    let content = format!("x='{}'; more\n", "a".repeat(1_200));
+    let server = FakeServer::script([writes("a.sh", &content), says("all done")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("… the lines are longer; ctrl-O shows them");
+    screen.wait_for("[n] no");
+    screen.send("\x0f");
+    screen.wait_for("'; more");
+    screen.kill();
+}
+
+#[test]
+fn a_change_that_cannot_be_seen_whole_is_allowed_for_one_call() {
+    let endless = "a\n".repeat(100_001);
+    let server = FakeServer::script([
+        calls([
+            call("a", "write_file", json!({"path": "a.md", "content": endless})),
+            call("b", "write_file", json!({"path": "b.md", "content": "b"})),
+        ]),
+        says("all done"),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("not all of this change can be shown; a yes is for this call alone");
+    screen.wait_for("  [y] once  [n] no  [b] no, because …\n");
+    screen.send("y");
+    screen.wait_until("not asked about the next", |shown| shown.contains("`b.md`\n  [y] once  [s]"));
+    screen.send("n");
+    screen.wait_for("all done");
+    assert_eq!((place.read("a.md").map(|text| text.len()), place.read("b.md")), (Some(200_002), None));
+    screen.leave();
+}
+
+#[test]
 fn a_question_that_comes_up_behind_a_page_is_answered_only_after_it_was_seen() {
     let gate = Gate::new();
     let read = calls([call("r", "read_file", json!({"path": "README.md"}))]);
@@ -669,15 +778,4 @@ fn control_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
     shell.send("\x04");
     shell.wait_for("goes on");
     shell.kill();
-}
-
-#[test]
-fn what_of_a_change_is_not_shown_is_said() {
-    let content = format!("x='{}'; more\n", "a".repeat(1_200));
-    let server = FakeServer::script([writes("a.sh", &content), says("all done")]);
-    let place = Place::with(&server).env("NO_COLOR", "1");
-    let mut screen = chat(&place);
-    screen.say("go");
-    screen.wait_for("a line that ends with … is longer, and its rest is not shown");
-    screen.kill();
 }

@@ -112,6 +112,7 @@ fn a_dumb_terminal_and_one_without_a_type_get_plain_lines_and_questions() {
         n without asking
             @@ -0,0 +1 @@
             +x
+        write_file wants to write `a.md`
           [y] once  [s] this session  [j] always this path  [r] always below ./  [N] no 
          [b] no, because …: y
           done created, bytes 2

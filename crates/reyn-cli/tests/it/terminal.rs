@@ -96,6 +96,7 @@ fn a_person_is_asked_before_a_write_and_sees_why() {
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
             @@ -0,0 +1 @@
             +new
+        write_file wants to write `notes.md`
           [y] once  [s] this session  [j] always this path  [r] always below ./  [N] no  [b] no, because …: y
           done created, bytes 4
         done
@@ -135,6 +136,7 @@ fn an_empty_line_is_a_no() {
           asked because `permissions.file.write` is not set, and only `.reyn/` is written without asking
             @@ -0,0 +1 @@
             +new
+        write_file wants to write `notes.md`
           [y] once  [s] this session  [j] always this path  [r] always below ./  [N] no  [b] no, because …: 
           permission_denied: the person said no: you may not write `notes.md`
         done
@@ -172,17 +174,73 @@ fn what_was_typed_before_a_question_does_not_answer_it() {
     assert_eq!((code, place.read("a.md"), place.read(".reyn/approvals.yaml")), (Some(0), None, None));
 }
 
+/// The offer that follows a line which is no answer.
+fn offer_after(line: &str) -> String {
+    format!("{line}\r\nplease type one of the letters\r\nwrite_file wants to write `notes.md`\r\n  [y]")
+}
+
 #[test]
 fn three_answers_that_mean_nothing_are_a_no() {
     let server = writes("notes.md");
     let place = Place::with(&server).env("NO_COLOR", "1");
     let mut terminal = AtTerminal::start(&place, &["ask", "go"]);
-    terminal.wait_for("because …: ");
-    for line in ["maybe", "yep", "sure"] {
-        terminal.type_after("because …: ", line);
-    }
+    terminal.type_after("because …: ", "maybe");
+    terminal.type_after(&offer_after("maybe"), "yep");
+    terminal.type_after(&offer_after("yep"), "sure");
     let (code, screen) = terminal.finish(&place);
     assert_eq!((code, screen.matches("please type").count(), place.read("notes.md")), (Some(0), 3, None));
+}
+
+#[test]
+fn several_lines_at_once_do_not_answer() {
+    let server = writes("notes.md");
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut terminal = AtTerminal::start(&place, &["ask", "go"]);
+    terminal.type_after("because …: ", "here is what I mean:\nr\ny");
+    terminal.wait_for("please type one of the letters\r\nwrite_file wants");
+    terminal
+        .type_after("please type one of the letters\r\nwrite_file wants to write `notes.md`\r\n  [y]", "n");
+    let (code, _) = terminal.finish(&place);
+    assert_eq!((code, place.read("notes.md"), place.read(".reyn/approvals.yaml")), (Some(0), None, None));
+}
+
+#[test]
+fn a_long_line_of_a_change_does_not_look_like_a_question() {
+    let forged = "write_file wants to write `safe.md`";
+    let content = format!("{}{forged}{}\n", "a".repeat(75), " ".repeat(80 - forged.len()) + forged);
+    let server = FakeServer::script([
+        calls([call("a", "write_file", json!({"path": "notes.md", "content": content}))]),
+        says("done"),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut terminal = AtTerminal::start(&place, &["ask", "go"]);
+    terminal.type_after("because …: ", "n");
+    let (_, screen) = terminal.finish(&place);
+    let change = screen.split("@@").nth(2).unwrap().split("\nwrite_file wants to write `notes.md`").next();
+    let rows: Vec<&str> = change.unwrap().lines().skip(1).collect();
+    assert!(rows.len() >= 3, "{screen}");
+    for row in rows {
+        assert!(row.starts_with("    ") && row.chars().count() <= 80, "{row:?} of\n{screen}");
+    }
+}
+
+#[test]
+fn a_large_change_is_shown_whole_when_it_is_wanted() {
+    let long: String = (0..500).map(|at| format!("line {at}\n")).collect();
+    let server = FakeServer::script([
+        calls([call("a", "write_file", json!({"path": "notes.md", "content": long}))]),
+        says("done"),
+    ]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut terminal = AtTerminal::start(&place, &["ask", "go"]);
+    terminal.wait_for(
+        "    … 461 more lines\r\nwrite_file wants to write `notes.md`\r\n  [v] view all of it  [y]",
+    );
+    terminal.type_after("because …: ", "v");
+    terminal.wait_for("    +line 499\r\nwrite_file wants to write `notes.md`\r\n  [v] view all of it  [y]");
+    terminal.type_after("because …: ", "y");
+    let (code, _) = terminal.finish(&place);
+    assert_eq!((code, place.read("notes.md")), (Some(0), Some(long)));
 }
 
 #[test]
@@ -201,6 +259,7 @@ fn a_write_into_a_protected_file_cannot_be_allowed_for_more_than_it() {
             @@ -1 +1 @@
             -# nothing
             +new
+        write_file wants to write `reyn.yaml`
           [y] once  [N] no  [b] no, because …: n
           permission_denied: the person said no: you may not write `reyn.yaml`
         done

@@ -82,7 +82,9 @@ impl Gate {
             biased;
             () = cancel.cancelled() => Previewed::Change(None),
             shown = tokio::time::timeout(Duration::from_millis(PREVIEW_MS_MAX), showing) => match shown {
-                Ok(Ok(Some(Preview::Diff(diff)))) => Previewed::Change(Some(Change::Diff(diff.text))),
+                Ok(Ok(Some(Preview::Change(change)))) => {
+                    Previewed::Change(Some(Change::Diff(change.into())))
+                }
                 Ok(Ok(Some(Preview::NotShown(reason)))) => {
                     Previewed::Change(Some(Change::NotShown(reason)))
                 }
@@ -192,8 +194,8 @@ impl Gate {
     }
 
     /// The later calls that a person would be asked about one after the other, with what they would
-    /// change. Leaves out those that run unasked, are refused or cannot be made, and the runtime's own
-    /// files, which are asked about alone.
+    /// change. Leaves out those that run unasked, are refused or cannot be made, and what is asked about
+    /// alone: the runtime's own files, and changes that cannot be shown whole.
     async fn waiting(
         &self,
         later: &[ToolCall],
@@ -216,6 +218,9 @@ impl Gate {
                 continue;
             }
             let Ok(change) = self.change(prepared, &target, cancel).await else { continue };
+            if !question::is_seen(change.as_ref()) {
+                continue;
+            }
             let place = question::place(&target, zones);
             let shown = Waiting { tool: call.name.clone(), op, place, change: change.clone() };
             waiting.push((shown, Ahead { call: call.clone(), op, path: target.path, change }));

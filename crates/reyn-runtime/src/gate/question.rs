@@ -5,6 +5,7 @@ use std::path::Path;
 use futures::future::BoxFuture;
 use reyn_core::permission::{AskReason, FileOp, Target, Zones};
 use reyn_core::tool::ToolCall;
+use reyn_tools::ProposedChange;
 
 /// A person who can be asked.
 pub trait Person: Send {
@@ -23,7 +24,7 @@ pub struct Question {
     pub place: String,
     /// Which rule asks.
     pub rule: String,
-    /// Whether the answer may cover more than this very path.
+    /// Whether the answer may cover more than this call.
     pub may_widen: bool,
     /// The folder that a wider yes covers.
     pub folder: String,
@@ -49,10 +50,51 @@ pub struct Waiting {
 /// What a person is shown of a change before it is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A unified diff.
-    Diff(String),
+    /// A change of a text.
+    Diff(TextChange),
     /// Why it is not shown.
     NotShown(&'static str),
+}
+
+/// A change of a text, as unified diffs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextChange {
+    /// What is shown with the question, and once more as what was done: at most 400 lines.
+    pub excerpt: String,
+    /// All of it; `None` when the excerpt is that.
+    pub whole: Option<String>,
+    /// Lines added.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+    /// Whether even `whole` leaves something out.
+    pub is_cut: bool,
+}
+
+impl TextChange {
+    /// Everything that can be shown of it.
+    #[must_use]
+    pub fn all(&self) -> &str {
+        self.whole.as_deref().unwrap_or(&self.excerpt)
+    }
+}
+
+impl From<ProposedChange> for TextChange {
+    fn from(proposed: ProposedChange) -> Self {
+        let ProposedChange { excerpt, whole } = proposed;
+        let is_cut = whole.as_ref().unwrap_or(&excerpt).is_cut;
+        let whole = whole.filter(|whole| whole.text != excerpt.text).map(|whole| whole.text);
+        Self { excerpt: excerpt.text, whole, added: excerpt.added, removed: excerpt.removed, is_cut }
+    }
+}
+
+/// Whether a person can see all of what they decide on. What they cannot is decided one call at a time.
+pub(super) fn is_seen(change: Option<&Change>) -> bool {
+    match change {
+        Some(Change::Diff(text)) => !text.is_cut,
+        Some(Change::NotShown(_)) => false,
+        None => true,
+    }
 }
 
 /// What a person answers.
@@ -114,7 +156,7 @@ impl Question {
             op,
             place: place(target, zones),
             rule: reason.rule.clone(),
-            may_widen: may_widen(reason, target),
+            may_widen: may_widen(reason, target) && is_seen(change.as_ref()),
             folder: zones.display(wider_place(op, target)),
             change,
             waiting: vec![],

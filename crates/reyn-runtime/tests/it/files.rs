@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use expect_test::expect;
 use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, PathRule, Rule, Scope};
 use reyn_core::tool::{ErrorKind, Outcome};
-use reyn_runtime::gate::{Answer, Change};
+use reyn_runtime::gate::{Answer, Change, TextChange};
 use reyn_testkit::{call, calls, says};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -342,7 +342,8 @@ fn nobody_is_asked_about_an_edit_that_cannot_be_made() {
     assert_eq!(changes, []);
     let (_, changes) = run(None, "hello", vec![Answer::Session]);
     let diff = "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-hello\n+bye\n";
-    assert_eq!(changes, [Some(Change::Diff(diff.to_owned()))]);
+    let change = TextChange { excerpt: diff.to_owned(), whole: None, added: 1, removed: 1, is_cut: false };
+    assert_eq!(changes, [Some(Change::Diff(change))]);
     let (shown, changes) = run(Some(Rule::Deny), "hallo", vec![Answer::Session]);
     assert!(!shown.contains("hello"), "{shown}");
     assert_eq!(changes, [Some(Change::NotShown("as it stands it cannot be made"))]);

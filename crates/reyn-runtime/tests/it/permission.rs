@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, Rule};
-use reyn_runtime::gate::{Answer, Change};
+use reyn_runtime::gate::{Answer, Change, TextChange};
 use reyn_testkit::{Scripted, call, calls, says};
 use serde_json::json;
 
@@ -125,10 +125,15 @@ fn one_yes_can_cover_every_call_of_a_reply_as_it_was_shown() {
     assert_eq!(waiting, ["b.md", "README.md", "a.md"], "the runtime's own files are asked about alone");
     assert_eq!(
         questions[0].waiting[1].change,
-        Some(Change::Diff(
-            "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-hello\n+new\n\\ No newline at end of file\n"
-                .into()
-        ))
+        Some(Change::Diff(TextChange {
+            excerpt:
+                "--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-hello\n+new\n\\ No newline at end of file\n"
+                    .into(),
+            whole: None,
+            added: 1,
+            removed: 1,
+            is_cut: false,
+        }))
     );
     let asked: Vec<&str> = questions.iter().map(|question| question.place.as_str()).collect();
     // The second write of `a.md` changes nothing any more, which is not what was shown.

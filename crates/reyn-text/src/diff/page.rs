@@ -4,23 +4,18 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::block::Block;
-use super::{Diff, line_count};
+use super::{Diff, Extent, line_count};
 use crate::edit::line_ends::LineEnds;
 use crate::encoding::Encoding;
 
-/// Bytes of a diff.
-const TEXT_BYTES_MAX: usize = 32 << 10;
-/// Lines of a diff.
-const TEXT_LINES_MAX: usize = 400;
-/// Characters of a line.
-const LINE_CHARS_MAX: usize = 1_000;
 /// Characters before a change that are shown of a line that is cut.
 const LEAD_CHARS: usize = 100;
-/// Bytes of a line with errors that are shown.
-const BROKEN_LINE_BYTES_MAX: usize = 4_096;
+/// Bytes of a character in any encoding, at most.
+const CHAR_BYTES_MAX: usize = 8;
 
 /// The text of a diff as it grows.
 pub(super) struct Page {
+    extent: Extent,
     encoding: Option<Encoding>,
     ends: LineEnds,
     diff: Diff,
@@ -43,18 +38,18 @@ struct Hunk<'a> {
 }
 
 impl<'a> Hunk<'a> {
-    fn new(ends: LineEnds, first: Block<'a>) -> Self {
+    fn new(ends: LineEnds, extent: Extent, first: Block<'a>) -> Self {
         let mut hunk = Self { blocks: vec![], context: 0, removed: 0, added: 0, after: first.after };
-        hunk.add(ends, first);
+        hunk.add(ends, extent, first);
         hunk
     }
 
-    fn add(&mut self, ends: LineEnds, block: Block<'a>) {
+    fn add(&mut self, ends: LineEnds, extent: Extent, block: Block<'a>) {
         self.context += line_count(ends, block.before);
         self.removed += line_count(ends, block.removed);
         self.added += line_count(ends, &block.added);
         self.after = block.after;
-        if self.blocks.len() < TEXT_LINES_MAX {
+        if self.blocks.len() < extent.lines_max() {
             self.blocks.push(block);
         }
     }
@@ -69,8 +64,8 @@ enum Ending {
 }
 
 impl Page {
-    pub(super) fn new(encoding: Option<Encoding>, ends: LineEnds) -> Self {
-        Self { encoding, ends, diff: Diff::default(), lines: 0, left_out: 0, shift: 0 }
+    pub(super) fn new(extent: Extent, encoding: Option<Encoding>, ends: LineEnds) -> Self {
+        Self { extent, encoding, ends, diff: Diff::default(), lines: 0, left_out: 0, shift: 0 }
     }
 
     pub(super) fn head(&mut self, head: &str) {
@@ -86,12 +81,12 @@ impl Page {
         let mut hunk: Option<Hunk<'a>> = None;
         for block in blocks {
             match &mut hunk {
-                Some(open) if block.joins => open.add(self.ends, block),
+                Some(open) if block.joins => open.add(self.ends, self.extent, block),
                 _ => {
                     if let Some(done) = hunk.take() {
                         self.hunk(&done);
                     }
-                    hunk = Some(Hunk::new(self.ends, block));
+                    hunk = Some(Hunk::new(self.ends, self.extent, block));
                 }
             }
         }
@@ -168,7 +163,7 @@ impl Page {
             let shows_return = ending == Ending::CrLf && other_ending == Some(Ending::Lf);
             let shown = self.shown(content).replace('\u{FEFF}', "\\u{feff}");
             let skipped = match others.get(index) {
-                Some(other) if shown.len() > LINE_CHARS_MAX => {
+                Some(other) if shown.len() > self.extent.line_chars_max() => {
                     let other = self.shown(self.parted(other).0);
                     shown.chars().zip(other.chars()).take_while(|(left, right)| left == right).count()
                 }
@@ -180,15 +175,16 @@ impl Page {
 
     /// One line, from about its character `skipped` on when it is long.
     fn line(&mut self, sign: char, shown: &str, skipped: usize, ending: Ending, shows_return: bool) {
+        let chars_max = self.extent.line_chars_max();
         let mut text = String::from(sign);
-        if shown.len() > LINE_CHARS_MAX && shown.chars().count() > LINE_CHARS_MAX {
+        if shown.len() > chars_max && shown.chars().count() > chars_max {
             self.diff.is_cut = true;
-            let skipped = if skipped > LINE_CHARS_MAX / 2 { skipped - LEAD_CHARS } else { 0 };
+            let skipped = if skipped > chars_max / 2 { skipped - LEAD_CHARS } else { 0 };
             if skipped > 0 {
                 text.push('…');
             }
             let mut rest = shown.chars().skip(skipped);
-            text.extend(rest.by_ref().take(LINE_CHARS_MAX));
+            text.extend(rest.by_ref().take(chars_max));
             if rest.next().is_some() {
                 text.push('…');
             }
@@ -209,7 +205,8 @@ impl Page {
     }
 
     fn push(&mut self, line: Cow<'_, str>) {
-        let fits = self.lines < TEXT_LINES_MAX && self.diff.text.len() + line.len() < TEXT_BYTES_MAX;
+        let fits = self.lines < self.extent.lines_max()
+            && self.diff.text.len() + line.len() < self.extent.bytes_max();
         if self.is_full() || !fits {
             self.left_out += 1;
             return;
@@ -238,7 +235,9 @@ impl Page {
             return Cow::Owned(decoded.text);
         }
         let mut text = String::new();
-        let mut rest = &line[..line.len().min(BROKEN_LINE_BYTES_MAX)];
+        // More would not be shown.
+        let bytes_max = (self.extent.line_chars_max() + 1) * CHAR_BYTES_MAX;
+        let mut rest = &line[..line.len().min(bytes_max)];
         while !rest.is_empty() {
             let decoded = encoding.decode(rest);
             let Some(at) = decoded.undecodable_at else {
@@ -251,9 +250,6 @@ impl Page {
                 let _ = write!(text, "\\x{byte:02x}");
             }
             rest = &rest[end..];
-        }
-        if line.len() > BROKEN_LINE_BYTES_MAX {
-            text.push('…');
         }
         Cow::Owned(text)
     }

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use reyn_runtime::gate::{Answer, Change, Question};
-use reyn_terminal::{Colour, Input, KeyCode, Line, Style, wrap};
+use reyn_terminal::{Colour, Input, Key, KeyCode, Line, Style, wrap};
 use tokio::sync::oneshot;
 
 use super::page::lines_of;
-use super::{Front, Kind};
-use crate::approval::{Reply, choices, diff_size, one_line, sentence, visible_diff};
+use super::{Front, Kind, YELLOW, diff_part};
+use crate::approval::{Reply, change_size, choices, one_line, sentence, visible_diff, warning};
 
 /// How long the keyboard must have been quiet before a letter is an answer: what a person types when a
 /// question comes up is meant for the input.
@@ -16,6 +16,9 @@ const QUIET_MS: u64 = 500;
 /// The same after a letter that answered: a key that is held down begins to repeat after two thirds of a
 /// second.
 const RELEASED_MS: u64 = 1_000;
+/// How long a letter must stay alone to be an answer. What is pasted comes faster, and not every terminal says
+/// that it is pasted.
+const ALONE_MS: u64 = 100;
 /// Rows of the sentence that stands above the letters.
 const SENTENCE_ROWS_MAX: usize = 4;
 
@@ -25,6 +28,8 @@ pub(super) struct Asking {
     answer: Option<oneshot::Sender<Answer>>,
     since: Instant,
     is_armed: bool,
+    /// The letter that may be the answer, and when it came.
+    letter: Option<(char, Instant)>,
     /// Whether the input is the reason for a no.
     is_reason: bool,
     /// What stood in the input before the question took it.
@@ -45,6 +50,11 @@ impl Asking {
         (!self.is_armed).then(|| quiet_at.saturating_duration_since(now))
     }
 
+    /// How long until the letter that came is the answer.
+    pub(super) fn until_answered(&self, now: Instant) -> Option<Duration> {
+        self.letter.map(|(_, at)| (at + Duration::from_millis(ALONE_MS)).saturating_duration_since(now))
+    }
+
     /// What stands before the input.
     pub(super) const fn prompt(&self) -> &'static str {
         if self.is_reason { "why not? " } else { "› " }
@@ -58,12 +68,12 @@ impl Front {
         head.push(&sentence(&question.tool, question.op.verb(), &question.place), Style::BOLD);
         lines.push(head);
         lines.push(Line::styled(&format!("  asked because {}", one_line(&question.rule)), Style::DIM));
-        lines.extend(self.change(question.change.as_ref()));
+        lines.extend(Self::change(question.change.as_ref()));
         for waiting in &question.waiting {
             let mut line = Line::styled("  then ", Style::DIM);
             line.push(&sentence(&waiting.tool, waiting.op.verb(), &waiting.place), Style::PLAIN);
-            if let Some(Change::Diff(diff)) = &waiting.change {
-                line.push(&format!("  {}", diff_size(diff)), Style::DIM);
+            if let Some(Change::Diff(change)) = &waiting.change {
+                line.push(&format!("  {}", change_size(change)), Style::DIM);
             }
             lines.push(line);
         }
@@ -73,13 +83,25 @@ impl Front {
         self.print(Kind::Question, lines);
         let since = Instant::now();
         let answer = Some(answer);
-        self.asking =
-            Some(Asking { question, answer, since, is_armed: false, is_reason: false, draft: None });
+        self.asking = Some(Asking {
+            question,
+            answer,
+            since,
+            is_armed: false,
+            letter: None,
+            is_reason: false,
+            draft: None,
+        });
     }
 
-    fn change(&self, change: Option<&Change>) -> Vec<Line> {
+    fn change(change: Option<&Change>) -> Vec<Line> {
         match change {
-            Some(Change::Diff(diff)) => self.diff(diff),
+            Some(Change::Diff(change)) => {
+                let mut lines = diff_part(&change.excerpt, change.all());
+                let warning = warning(change).map(|warning| Line::styled(&format!("    {warning}"), YELLOW));
+                lines.extend(warning);
+                lines
+            }
             Some(Change::NotShown(reason)) => {
                 vec![Line::styled(&format!("    the change is not shown: {reason}"), Style::DIM)]
             }
@@ -131,12 +153,44 @@ impl Front {
     pub(super) fn disarm_question(&mut self) {
         if let Some(asking) = &mut self.asking {
             asking.is_armed = false;
+            asking.letter = None;
             asking.since = Instant::now();
         }
     }
 
+    /// Takes the letter that stayed alone as the answer.
+    pub(super) fn take_lone_letter(&mut self, now: Instant) {
+        let letter = self.asking.as_mut().and_then(|asking| {
+            let is_alone = asking.until_answered(now).is_some_and(|wait| wait.is_zero());
+            asking.letter.take_if(|_| is_alone)
+        });
+        if let Some((letter, _)) = letter
+            && self.takes_letters()
+        {
+            self.take_letter(letter);
+        }
+    }
+
+    /// What comes right behind a letter makes it a part of a text, which is meant for the input.
+    fn unsettle_letter(&mut self, input: &Input) -> bool {
+        let Some((letter, _)) = self.asking.as_mut().and_then(|asking| asking.letter.take()) else {
+            return false;
+        };
+        self.disarm_question();
+        if matches!(input, Input::Key(Key { code: KeyCode::Enter, .. })) {
+            self.hint("one letter answers, by itself", false);
+            return true;
+        }
+        self.editor.set_text(&letter.to_string());
+        false
+    }
+
     /// Takes a key that is about the question. Returns `false` when it is meant for the input.
     pub(super) fn take_answer_key(&mut self, input: &Input) -> bool {
+        if self.unsettle_letter(input) {
+            return true;
+        }
+        let takes_letters = self.takes_letters();
         let Some(asking) = self.asking.as_mut().filter(|asking| !asking.is_reason) else { return false };
         let Input::Key(key) = input else { return false };
         match key.code {
@@ -153,9 +207,11 @@ impl Front {
                 self.disarm_question();
                 return true;
             }
-            _ if !self.takes_letters() => return false,
+            _ if !takes_letters => return false,
             KeyCode::Esc => self.answer(Answer::NO, "no"),
-            KeyCode::Char(letter) if !key.is_control && !key.is_alt => self.take_letter(letter),
+            KeyCode::Char(letter) if !key.is_control && !key.is_alt => {
+                asking.letter = Some((letter, Instant::now()));
+            }
             KeyCode::Char(_)
             | KeyCode::Enter
             | KeyCode::Tab
@@ -197,7 +253,7 @@ impl Front {
             let changes = std::iter::once(&asking.question.change).chain(waiting.map(|one| &one.change));
             self.shown_diffs = changes
                 .filter_map(|change| match change {
-                    Some(Change::Diff(diff)) => Some(diff.clone()),
+                    Some(Change::Diff(change)) => Some(change.excerpt.clone()),
                     Some(Change::NotShown(_)) | None => None,
                 })
                 .collect();
@@ -252,7 +308,10 @@ impl Front {
         for (words, change) in std::iter::once(first).chain(waiting) {
             lines.push(Line::styled(&words, Style::BOLD));
             match change {
-                Some(Change::Diff(diff)) => lines.extend(lines_of(&visible_diff(diff))),
+                Some(Change::Diff(change)) => {
+                    lines.extend(lines_of(&visible_diff(change.all())));
+                    lines.extend(warning(change).map(|warning| Line::styled(warning, YELLOW)));
+                }
                 Some(Change::NotShown(reason)) => {
                     lines.push(Line::plain(&format!("the change is not shown: {reason}")));
                 }

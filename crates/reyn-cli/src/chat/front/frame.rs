@@ -18,6 +18,7 @@ impl Front {
     pub(super) fn paint(&mut self) -> io::Result<()> {
         let now = Instant::now();
         self.hint = self.hint.take().filter(|hint| hint.until > now);
+        self.take_lone_letter(now);
         self.arm_question(now);
         // A frame for a size that the terminal no longer has would be painted over what is there.
         if let Ok((columns, rows)) = reyn_terminal::size()
