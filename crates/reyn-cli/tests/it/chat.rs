@@ -178,6 +178,7 @@ fn a_large_change_is_seen_whole_before_it_is_decided_on() {
     screen.send("b");
     screen.wait_for("+line 1999");
     screen.send("q");
+    screen.wait_until("not closed", |shown| !shown.contains("q closes") && !shown.contains("[a] all 2 once"));
     screen.wait_for("[a] all 2 once");
     screen.send("n");
     screen.wait_until("not asked about the next", |shown| shown.contains("`b.md`\n  [y] once"));
