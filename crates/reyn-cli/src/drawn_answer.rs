@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-use reyn_terminal::{Line, Live, Look, MarkdownStream, Screen};
+use reyn_terminal::{Line, Live, Look, MarkdownStream, Narrowing, Screen};
 
 use crate::output;
 
@@ -12,6 +12,11 @@ use crate::output;
 pub(crate) fn can_draw() -> bool {
     let is_able = std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"));
     is_able && std::io::stdout().is_terminal()
+}
+
+/// What this terminal makes of rows that are wider than its new size.
+pub(crate) fn narrowing() -> Narrowing {
+    Narrowing::of(|name| std::env::var(name).ok())
 }
 
 /// An answer that is being written.
@@ -26,7 +31,7 @@ impl DrawnAnswer {
         let (columns, rows) = reyn_terminal::size().ok()?;
         let out = File::from(std::io::stdout().as_fd().try_clone_to_owned().ok()?);
         let look = if output::result_has_colours() { Look::Coloured } else { Look::Uncoloured };
-        let screen = Screen::new(out, look, columns.into(), rows.into());
+        let screen = Screen::new(out, look, narrowing(), columns.into(), rows.into());
         let stream = MarkdownStream::new(columns.into());
         Some(Self { screen, stream })
     }

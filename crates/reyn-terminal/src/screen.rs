@@ -3,7 +3,6 @@
 //! Moves the cursor only relative to where it left it, so it never has to ask the terminal. A frame is one
 //! write, and a row that did not change is not sent again. Invariant: the cursor rests at the caret.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -11,10 +10,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::line::{Line, Look};
-use crate::wrap::wrap;
+use crate::narrowing::Narrowing;
+use crate::wrap::{chop, wrap};
 
-/// Printed rows that are kept to paint the screen again when its size changes.
-const RECENT_ROWS_MAX: usize = 1_000;
 /// Begins and ends a frame: a terminal that knows it shows the frame at once.
 const FRAME: (&str, &str) = ("\x1b[?2026h\x1b[?25l", "\x1b[?2026l");
 
@@ -42,9 +40,9 @@ pub struct Live {
 pub struct Screen<W> {
     out: W,
     look: Look,
+    narrowing: Narrowing,
     columns: usize,
     rows: usize,
-    recent: VecDeque<Line>,
     /// What the live region shows now.
     shown: Live,
     /// The row of the live region that the cursor is on.
@@ -53,9 +51,9 @@ pub struct Screen<W> {
 
 impl<W: Write> Screen<W> {
     /// A screen that begins on the row where the cursor is, at its first column.
-    pub fn new(out: W, look: Look, columns: usize, rows: usize) -> Self {
+    pub fn new(out: W, look: Look, narrowing: Narrowing, columns: usize, rows: usize) -> Self {
         let (columns, rows) = (columns.max(1), rows.max(1));
-        Self { out, look, columns, rows, recent: VecDeque::new(), shown: Live::default(), cursor_row: 0 }
+        Self { out, look, narrowing, columns, rows, shown: Live::default(), cursor_row: 0 }
     }
 
     /// Columns of the terminal.
@@ -85,34 +83,37 @@ impl<W: Write> Screen<W> {
         } else {
             let printed: Vec<Line> = printed.iter().flat_map(|line| wrap(line, self.columns, 0)).collect();
             self.write_anew(&printed, &live, &mut frame);
-            self.remember(printed);
         }
         self.send(frame, live)
     }
 
-    /// Takes on another size. Everything on the screen is painted again, since terminals differ in what
-    /// they make of it.
+    /// Takes on another size. The live region is painted anew from where it began; what was printed belongs
+    /// to the terminal, which moves it and breaks it as it does with everything. Where a terminal breaks rows
+    /// and it is not known, rows of the old region can stay above the new one; nothing is painted over.
     ///
     /// # Errors
     /// When the terminal takes nothing.
     pub fn resize(&mut self, columns: usize, rows: usize, live: &Live) -> io::Result<()> {
         (self.columns, self.rows) = (columns.max(1), rows.max(1));
         let live = self.fitted(live);
-        let recent: Vec<Line> = self.recent.iter().flat_map(|line| wrap(line, self.columns, 0)).collect();
-        let room = self.rows - live.rows.len().min(self.rows);
+        self.cursor_row = match self.narrowing {
+            Narrowing::Breaks => self.broken_rows_above_cursor(),
+            Narrowing::Cuts => self.cursor_row,
+        };
         let mut frame = FRAME.0.to_owned();
-        if recent.len() < room {
-            // What others printed before is still to be seen; it goes up and is not painted over.
-            // The live region would be an old one there.
-            self.move_to_row(0, &mut frame);
-            let _ = write!(frame, "\r\x1b[J\x1b[{}B{}", self.rows, "\r\n".repeat(self.rows));
-        }
-        frame.push_str("\x1b[H");
-        let visible = &recent[recent.len().saturating_sub(room)..];
-        self.shown = Live { rows: vec![Line::new(); self.rows], caret: None };
-        self.cursor_row = 0;
-        self.write_anew(visible, &live, &mut frame);
+        self.move_to_row(0, &mut frame);
+        frame.push_str("\r\x1b[J");
+        self.shown = Live::default();
+        self.write_anew(&[], &live, &mut frame);
         self.send(frame, live)
+    }
+
+    /// Rows of the region above the cursor, after the terminal broke those that are wider than its size.
+    fn broken_rows_above_cursor(&self) -> usize {
+        let above = self.shown.rows.iter().take(self.cursor_row);
+        let rows: usize = above.map(|row| chop(row, self.columns).len()).sum();
+        let column = self.shown.caret.map_or(0, |(_, column)| column);
+        rows + column / self.columns
     }
 
     /// Clears the screen; the live region begins at its top.
@@ -121,7 +122,6 @@ impl<W: Write> Screen<W> {
     /// When the terminal takes nothing.
     pub fn clear(&mut self, live: &Live) -> io::Result<()> {
         let live = self.fitted(live);
-        self.recent.clear();
         let mut frame = format!("{}\x1b[2J\x1b[H", FRAME.0);
         self.shown = Live::default();
         self.cursor_row = 0;
@@ -174,12 +174,6 @@ impl<W: Write> Screen<W> {
     /// When the terminal takes nothing.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         self.write(&format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text)))
-    }
-
-    fn remember(&mut self, printed: Vec<Line>) {
-        self.recent.extend(printed);
-        let surplus = self.recent.len().saturating_sub(RECENT_ROWS_MAX);
-        self.recent.drain(..surplus);
     }
 
     /// The region as far as the screen holds it: the rows about the caret, none too wide.
@@ -276,6 +270,7 @@ fn cut(line: &Line, columns: usize) -> Line {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use reyn_testkit::reflow;
 
     /// A screen and the terminal that it writes to.
     struct Stage {
@@ -285,7 +280,8 @@ mod tests {
 
     impl Stage {
         fn new(columns: u16, rows: u16) -> Self {
-            let screen = Screen::new(vec![], Look::Plain, columns.into(), rows.into());
+            let (columns_wide, rows_high) = (columns.into(), rows.into());
+            let screen = Screen::new(vec![], Look::Plain, Narrowing::Breaks, columns_wide, rows_high);
             Self { screen, terminal: terminal(columns, rows) }
         }
 
@@ -378,33 +374,37 @@ mod tests {
         assert_eq!((stage.text().as_str(), stage.cursor()), ("> ab", (0, 4)));
     }
 
-    #[test]
-    fn a_new_size_paints_the_same_lines_again() {
-        let mut stage = Stage::new(20, 6);
-        let many: Vec<String> = (0..20).map(|at| format!("line number {at}")).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        stage.paint(&many, &["> a", "status"], (0, 3));
-        stage.terminal.screen_mut().set_size(5_u16.try_into().unwrap(), 10_u16.try_into().unwrap());
-        stage.screen.resize(10, 5, &region(&["> a", "status"], (0, 3))).unwrap();
-        stage.show();
-        assert_eq!(
-            (stage.text().as_str(), stage.cursor()),
-            ("number 18\nline\nnumber 19\n> a\nstatus", (3, 3))
-        );
+    impl Stage {
+        fn resize(&mut self, columns: u16, rows: u16, live: &[&str], caret: (usize, usize)) {
+            reflow(&mut self.terminal, columns, rows);
+            self.screen.resize(columns.into(), rows.into(), &region(live, caret)).unwrap();
+            self.show();
+        }
     }
 
     #[test]
-    fn what_stood_on_the_screen_before_is_not_lost_when_the_size_changes() {
+    fn at_a_new_size_the_region_is_painted_where_it_was() {
         let mut stage = Stage::new(20, 6);
         stage.terminal.process(b"$ reyn chat\r\n");
-        stage.paint(&["hello"], &["> "], (0, 2));
-        stage.terminal.screen_mut().set_size(6_u16.try_into().unwrap(), 12_u16.try_into().unwrap());
-        stage.screen.resize(12, 6, &region(&["> "], (0, 2))).unwrap();
+        stage.paint(&["hello there"], &["a busy row so wide", "> abcdefgh", "status of it"], (1, 10));
+        stage.resize(8, 9, &["busy", "> abcd", "efgh", "status"], (2, 4));
+        assert_eq!(
+            (stage.text().as_str(), stage.cursor()),
+            ("hello there\nbusy\n> abcd\nefgh\nstatus", (4, 4))
+        );
+        stage.resize(30, 4, &["busy", "> abcdefgh", "status"], (1, 10));
+        assert_eq!(stage.everything().trim_end(), "$ reyn chat\nhello there\nbusy\n> abcdefgh\nstatus");
+    }
+
+    #[test]
+    fn where_a_terminal_cuts_rows_nothing_is_painted_over() {
+        let mut stage = Stage::new(20, 6);
+        stage.screen.narrowing = Narrowing::Cuts;
+        stage.paint(&["hello", "you"], &["a busy row so wide", "> a"], (1, 3));
+        stage.terminal.screen_mut().set_size(6_u16.try_into().unwrap(), 8_u16.try_into().unwrap());
+        stage.screen.resize(8, 6, &region(&["> a"], (0, 3))).unwrap();
         stage.show();
-        assert_eq!(stage.text(), "hello\n> ");
-        let above = stage.terminal.screen().scrollback_len();
-        stage.terminal.screen_mut().set_scrollback(above);
-        assert!(stage.text().starts_with("$ reyn chat\n"), "{}", stage.text());
+        assert_eq!((stage.text().as_str(), stage.cursor()), ("hello\nyou\n> a", (2, 3)));
     }
 
     #[test]
@@ -427,6 +427,38 @@ mod tests {
     }
 
     proptest! {
+        /// Whatever sizes a terminal takes on while lines are printed, each of them stays, once and in order.
+        #[test]
+        fn a_storm_of_sizes_loses_and_repeats_nothing(
+            steps in prop::collection::vec((0_usize..4, 1_u16..40, 1_u16..14, prop::collection::vec("[a-z ]{1,30}", 0..5)), 1..20),
+            narrowing in prop::sample::select(vec![Narrowing::Breaks, Narrowing::Cuts]),
+        ) {
+            let mut stage = Stage::new(30, 10);
+            stage.screen.narrowing = narrowing;
+            let mut printed = 0;
+            for (count, columns, rows, above) in steps {
+                let mut live: Vec<&str> = above.iter().map(String::as_str).collect();
+                live.extend(["> input", "status"]);
+                let lines: Vec<String> = (printed..printed + count).map(|at| format!("<{at}> some words")).collect();
+                printed += count;
+                stage.paint(&lines.iter().map(String::as_str).collect::<Vec<_>>(), &live, (live.len() - 2, 7));
+                if columns > 12 && rows > live.len() as u16 {
+                    stage.resize(columns, rows, &live, (live.len() - 2, 7));
+                }
+            }
+            let text = stage.everything();
+            // A number may be broken over two rows.
+            let joined = text.replace('\n', "");
+            let numbers: Vec<&str> = joined
+                .split('<')
+                .skip(1)
+                .filter_map(|part| Some(part.split_once('>')?.0))
+                .collect();
+            let expected: Vec<String> = (0..printed).map(|at| at.to_string()).collect();
+            prop_assert_eq!(numbers, expected);
+            prop_assert!(text.trim_end().ends_with("> input\nstatus"), "{}", text);
+        }
+
         /// Whatever is printed and shown in whatever order, the terminal holds the printed rows and then
         /// the region, and nothing else.
         #[test]

@@ -5,6 +5,7 @@ pub mod counted_file;
 mod fake_server;
 mod http;
 mod protocol;
+mod reflow;
 mod reply;
 mod response;
 mod screen_svg;
@@ -13,6 +14,7 @@ mod transcript;
 
 pub use fake_server::FakeServer;
 pub use protocol::{assert_valid_messages, check_request};
+pub use reflow::reflow;
 pub use reply::{call, calls, says, tool_call};
 pub use response::{Gate, Response, chunks, sse};
 pub use screen_svg::Still;

@@ -125,7 +125,7 @@ fn start_screen(
     let reader = InputReader::start(move |input| news.send(News::Input(input)).is_ok()).map_err(fail)?;
     let editor = Editor::new(Box::new(Typed::load(desk)), Box::new(desk.names.clone()));
     let front = Front::new(FrontParts {
-        screen: Screen::new(out, look, columns.into(), rows.into()),
+        screen: Screen::new(out, look, drawn_answer::narrowing(), columns.into(), rows.into()),
         editor,
         reader,
         raw_mode,

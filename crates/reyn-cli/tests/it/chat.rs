@@ -500,10 +500,9 @@ fn another_size_shows_the_same_conversation() {
     screen.wait_for("still here");
     screen.wait_gone("esc stops");
     expect![[r#"
+        › go
 
-        a sentence that is longer than the
-        narrow terminal and is broken at its
-        spaces
+        a sentence that is longer than the narrow terminal and is broken at its spaces
 
         › half typed!
 
@@ -512,6 +511,56 @@ fn another_size_shows_the_same_conversation() {
         › 
         fake/test · 15 tokens · s"#]]
     .assert_eq(&screen.text());
+    screen.leave();
+}
+
+#[test]
+fn a_storm_of_sizes_while_an_answer_streams_loses_no_line() {
+    let gates: Vec<Gate> = (0..12).map(|_| Gate::new()).collect();
+    let text: String =
+        (1..=40).map(|at| format!("line number {at:02} of a long answer that is wide\n\n")).collect();
+    let whole = sse(&says(&text));
+    let mut response = Response::stream();
+    let mut rest = whole.as_str();
+    for gate in &gates {
+        let at = rest.char_indices().nth(whole.len() / 13).unwrap().0;
+        let at = rest[..at].rfind("data: ").unwrap();
+        response = response.bytes(&rest[..at]).wait(gate);
+        rest = &rest[at..];
+    }
+    let server = FakeServer::script([response.bytes(rest)]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("line number 01");
+    let sizes = [
+        (60, 20),
+        (100, 30),
+        (45, 12),
+        (80, 24),
+        (50, 10),
+        (90, 40),
+        (44, 15),
+        (120, 24),
+        (70, 8),
+        (80, 30),
+        (45, 20),
+        (80, 24),
+    ];
+    for (gate, (columns, rows)) in gates.iter().zip(sizes) {
+        screen.resize(columns, rows);
+        gate.open();
+    }
+    screen.wait_for("line number 40");
+    screen.wait_gone("esc stops");
+    let everything = screen.everything();
+    for at in 1..=40 {
+        let count = everything.matches(&format!("line number {at:02}")).count();
+        assert_eq!(count, 1, "line {at} of\n{everything}");
+    }
+    for words in ["› go", "/help lists the commands"] {
+        assert_eq!(everything.matches(words).count(), 1, "{words}: {everything}");
+    }
     screen.leave();
 }
 

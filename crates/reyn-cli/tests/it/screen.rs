@@ -76,7 +76,7 @@ impl AtScreen {
             rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap()
         };
         if !place.has_env("TERM") {
-            command.env("TERM", "xterm-256color");
+            command.env("TERM", "xterm-256color").env("VTE_VERSION", "7600");
         }
         command.stdin(Stdio::from(open())).stdout(Stdio::from(open())).stderr(Stdio::from(open()));
         let child = Owned(command.spawn().unwrap());
@@ -161,11 +161,9 @@ impl AtScreen {
         self.send(format!("{line}\r"));
     }
 
-    /// Gives the terminal another size.
+    /// Gives the terminal another size, as one that breaks rows which are too wide.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
-        self.look(|terminal| {
-            terminal.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
-        });
+        self.look(|terminal| reyn_testkit::reflow(terminal, columns, rows));
         tcsetwinsize(self.keyboard.as_ref().unwrap(), size(columns, rows)).unwrap();
     }
 
