@@ -538,6 +538,20 @@ fn commands_are_run_and_wrong_ones_told() {
 }
 
 #[test]
+fn a_conversation_is_saved_where_its_name_says_and_not_where_a_link_leads() {
+    let server = FakeServer::script([says("an answer")]);
+    let place = Place::with(&server);
+    std::os::unix::fs::symlink(&place.outside, place.root.join("docs")).unwrap();
+    let input = format!("ask\n/save docs/x.md\n/save {}/y.md\n/save ../z.md\n", place.outside.display());
+    let done = place.run_with_input(["chat", "--session", "s"], &input);
+    let saved = |name: &str| place.outside.join(name).exists();
+    assert_eq!((saved("x.md"), saved("y.md"), saved("../z.md")), (false, true, true), "{}", done.stderr);
+    let refused = "`docs/x.md` is not written: a link on the way leads to `/outside/x.md`; give that path";
+    assert!(done.stderr.contains(refused), "{}", done.stderr);
+    assert!(done.stdout.contains("written to `/z.md`"), "{}", done.stdout);
+}
+
+#[test]
 fn an_answer_to_a_question_can_be_taken_back() {
     let server =
         FakeServer::script([writes("docs/a.md", "x"), says("one"), writes("docs/b.md", "x"), says("two")]);
