@@ -6,6 +6,7 @@ mod args;
 mod chat;
 mod commands;
 mod confirm;
+mod defects;
 mod drawn_answer;
 mod exit;
 mod first_words;

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,7 @@ use crate::chat::plain;
 use crate::chat::slash;
 use crate::chat::ui::Ui;
 use crate::chat::wire::{NEWS_MAX, News, WISHES_MAX, Wish};
+use crate::defects;
 use crate::drawn_answer;
 use crate::exit::{Exit, Failure};
 use crate::model_choice;
@@ -37,10 +39,22 @@ pub(crate) fn run(args: &ChatArgs) -> Result<Exit, Failure> {
     let runtime = runtime()?;
     let leave = CancellationToken::new();
     listen_for_signals(leave.clone())?;
-    let result = runtime.block_on(talk(args, &leave));
+    let result = catch_unwind(AssertUnwindSafe(|| runtime.block_on(talk(args, &leave))));
     // A thread may still wait for a line or a file system; the process does not.
     runtime.shutdown_background();
-    result
+    result.unwrap_or_else(|panic| {
+        // No screen is closed on this way, and the terminal was raw until now.
+        RawMode::restore();
+        tell_defects();
+        resume_unwind(panic)
+    })
+}
+
+/// Tells which code failed while the screen was drawn.
+fn tell_defects() {
+    for words in defects::taken() {
+        output::note(&output::for_terminal(&format!("reyn: a defect, please report it: {words}")));
+    }
 }
 
 /// Signals are heard on a thread of their own: the session may wait for a terminal that takes nothing.
@@ -100,8 +114,11 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
     let result = desk.serve(&mut wished, leave).await;
     let words = if result.is_ok() { farewell(&desk) } else { vec![] };
     desk.ui.tell(News::Leave(words));
-    close(&screen_thread);
+    let has_failed = !close(screen_thread);
     desk::forget_if_empty(&desk.project, desk.session);
+    if has_failed {
+        return Err(Failure::failed("defect", "the code of the screen failed"));
+    }
     result
 }
 
@@ -120,8 +137,8 @@ fn start_screen(
     let (columns, rows) = reyn_terminal::size().map_err(fail)?;
     let out = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(fail)?);
     let look = if output::has_colours() { Look::Coloured } else { Look::Uncoloured };
-    restore_on_panic();
     let raw_mode = RawMode::enter().map_err(fail)?;
+    defects::keep();
     let reader = InputReader::start(move |input| news.send(News::Input(input)).is_ok()).map_err(fail)?;
     let editor = Editor::new(Box::new(Typed::load(desk)), Box::new(desk.names.clone()));
     let front = Front::new(FrontParts {
@@ -135,22 +152,15 @@ fn start_screen(
     std::thread::Builder::new().name("screen".to_owned()).spawn(move || front.run(&heard)).map_err(fail)
 }
 
-/// A message of a panic is readable only where the terminal is itself again.
-fn restore_on_panic() {
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        RawMode::restore();
-        before(info);
-    }));
-}
-
-/// Waits until the screen is closed, but not for a terminal that takes nothing.
-fn close(screen: &std::thread::JoinHandle<()>) {
+/// Waits until the screen is closed, but not for a terminal that takes nothing. Returns whether its code worked.
+fn close(screen: std::thread::JoinHandle<()>) -> bool {
     let deadline = Instant::now() + Duration::from_millis(CLOSE_MS_MAX);
     while !screen.is_finished() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }
     RawMode::restore();
+    tell_defects();
+    !screen.is_finished() || screen.join().is_ok()
 }
 
 fn greeting(desk: &Desk, damage: Option<String>) -> Vec<Line> {
