@@ -19,6 +19,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::status::Status;
+use super::stops::Stops;
 use super::turn_view::said_lines;
 use super::wire::{CallEnded, News, Wish};
 use crate::approval::visible_diff;
@@ -94,6 +95,7 @@ pub(crate) struct Front {
     editor: Editor,
     reader: InputReader,
     raw_mode: Option<RawMode>,
+    stops: Stops,
     wishes: Sender<Wish>,
     printed: Vec<Line>,
     last: Kind,
@@ -122,6 +124,7 @@ pub(crate) struct FrontParts {
     pub editor: Editor,
     pub reader: InputReader,
     pub raw_mode: RawMode,
+    pub stops: Stops,
     pub wishes: Sender<Wish>,
     pub status: Status,
 }
@@ -134,6 +137,7 @@ impl Front {
             editor: parts.editor,
             reader: parts.reader,
             raw_mode: Some(parts.raw_mode),
+            stops: parts.stops,
             wishes: parts.wishes,
             printed: vec![],
             last: Kind::Nothing,
@@ -272,6 +276,7 @@ impl Front {
                 let live = self.live();
                 let _ = self.screen.clear(&live);
             }
+            News::Suspend => self.suspend(|| ()),
             News::Leave(words) => {
                 if !words.is_empty() {
                     self.print(Kind::Farewell, words);

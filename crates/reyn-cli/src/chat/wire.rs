@@ -55,6 +55,8 @@ pub(crate) enum News {
     Copy(String),
     /// Another conversation begins.
     Clear,
+    /// The process is about to be stopped: the terminal goes back to the shell.
+    Suspend,
     /// The chat is over; these are the last lines.
     Leave(Vec<Line>),
 }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use reyn_core::conversation::Entry;
@@ -18,6 +18,7 @@ use crate::chat::front::{Front, FrontParts};
 use crate::chat::names::Names;
 use crate::chat::plain;
 use crate::chat::slash;
+use crate::chat::stops::Stops;
 use crate::chat::ui::Ui;
 use crate::chat::wire::{NEWS_MAX, News, WISHES_MAX, Wish};
 use crate::defects;
@@ -36,10 +37,12 @@ const CLOSE_MS_MAX: u64 = 1_000;
 /// Talks until the person leaves.
 pub(crate) fn run(args: &ChatArgs) -> Result<Exit, Failure> {
     opening::check(&args.run)?;
+    let fail = |error: std::io::Error| Failure::failed("io", format!("cannot start: {error}"));
+    let stops = if can_draw() { Some(Stops::take().map_err(fail)?) } else { None };
     let runtime = runtime()?;
     let leave = CancellationToken::new();
     listen_for_signals(leave.clone())?;
-    let result = catch_unwind(AssertUnwindSafe(|| runtime.block_on(talk(args, &leave))));
+    let result = catch_unwind(AssertUnwindSafe(|| runtime.block_on(talk(args, &leave, stops))));
     // A thread may still wait for a line or a file system; the process does not.
     runtime.shutdown_background();
     result.unwrap_or_else(|panic| {
@@ -75,13 +78,13 @@ fn listen_for_signals(leave: CancellationToken) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failure> {
+async fn talk(args: &ChatArgs, leave: &CancellationToken, stops: Option<Stops>) -> Result<Exit, Failure> {
     let project = Project::load()?;
     project.tell_notices();
     let run = args.run.clone();
     let authority = opening::authority(&project, &run)?;
     let id = opening::id(&project, &run)?;
-    let has_screen = can_draw();
+    let has_screen = stops.is_some();
     let choice = tokio::select! {
         biased;
         () = leave.cancelled() => return Err(Failure::interrupted("interrupted")),
@@ -101,14 +104,14 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
         Desk { project, run, authority, choice, session, status, names, ui, person: kind, has_failed: false };
     slash::set_names(&desk);
     let greeting = greeting(&desk, damage);
-    if !has_screen {
+    let Some(stops) = stops else {
         greeting.iter().for_each(|line| output::remark(&line.text()));
         let result = plain::serve(&mut desk, leave).await;
         desk::forget_if_empty(&desk.project, desk.session);
         return result;
-    }
+    };
     let (wishes, mut wished) = mpsc::channel(WISHES_MAX);
-    let screen_thread = start_screen(&desk, news.clone(), heard, wishes)?;
+    let screen_thread = start_screen(&desk, (news.clone(), heard), wishes, stops)?;
     desk.ui.print(greeting);
     desk.ui.print(slash::past(desk.session.log(), desk.ui.columns()));
     let result = desk.serve(&mut wished, leave).await;
@@ -129,9 +132,9 @@ pub(crate) fn can_draw() -> bool {
 
 fn start_screen(
     desk: &Desk,
-    news: std::sync::mpsc::SyncSender<News>,
-    heard: std::sync::mpsc::Receiver<News>,
+    (news, heard): (SyncSender<News>, Receiver<News>),
     wishes: mpsc::Sender<Wish>,
+    stops: Stops,
 ) -> Result<std::thread::JoinHandle<()>, Failure> {
     let fail = |error: std::io::Error| Failure::failed("io", format!("cannot use the terminal: {error}"));
     let (columns, rows) = reyn_terminal::size().map_err(fail)?;
@@ -139,6 +142,7 @@ fn start_screen(
     let look = if output::has_colours() { Look::Coloured } else { Look::Uncoloured };
     let raw_mode = RawMode::enter().map_err(fail)?;
     defects::keep();
+    stops.tell(news.clone());
     let reader = InputReader::start(move |input| news.send(News::Input(input)).is_ok()).map_err(fail)?;
     let editor = Editor::new(Box::new(Typed::load(desk)), Box::new(desk.names.clone()));
     let front = Front::new(FrontParts {
@@ -146,6 +150,7 @@ fn start_screen(
         editor,
         reader,
         raw_mode,
+        stops,
         wishes,
         status: desk.status.clone(),
     });

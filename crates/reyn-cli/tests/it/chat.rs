@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use reyn_testkit::{FakeServer, Gate, Response, call, calls, says, sse};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::place::Place;
@@ -683,6 +683,56 @@ fn control_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
     shell.send("\x04");
     shell.wait_for("goes on");
     shell.kill();
+}
+
+#[test]
+fn a_stop_from_outside_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
+    let server = FakeServer::script([says("still here")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut shell = AtScreen::start_shell(&place);
+    shell.say("reyn chat --session s");
+    shell.wait_for("ctrl-D leaves");
+    shell.wait_for("› ");
+    shell.send("half");
+    shell.wait_for("› half");
+    for round in 1..=2 {
+        kill_process(process_named(&shell, "reyn"), Signal::TSTP).unwrap();
+        let sent = || String::from_utf8_lossy(&shell.sent()).into_owned();
+        shell.wait_until("not stopped", |_| sent().matches("Stopped").count() == round);
+        assert_eq!(sent().matches("\x1b[<1u\x1b[?2004l").count(), round, "given back before it stopped");
+        shell.say(&format!("echo in the shell: $((6 * {round}))"));
+        shell.wait_for(&format!("in the shell: {}", 6 * round));
+        shell.say("fg");
+        shell.wait_until("not back", |shown| shown.trim_end().ends_with("s") && shown.contains("› half\n"));
+    }
+    shell.send(" a line\r");
+    shell.wait_for("still here");
+    shell.send("\x04");
+    shell.wait_for("goes on");
+    shell.kill();
+}
+
+/// The process of this name that the shell started.
+fn process_named(shell: &AtScreen, name: &str) -> Pid {
+    let id = shell.child_id();
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    let is_named =
+        |id: &&str| std::fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|comm| comm.trim() == name);
+    Pid::from_raw(children.split_whitespace().find(is_named).unwrap().parse().unwrap()).unwrap()
+}
+
+#[test]
+fn a_quit_gives_the_terminal_back_and_ends_the_process_by_its_signal() {
+    let server = FakeServer::script([says("never asked")]);
+    let place = Place::with(&server);
+    let mut screen = chat(&place);
+    assert!(screen.look(|terminal| terminal.screen().bracketed_paste()));
+    screen.signal(Signal::QUIT);
+    assert_eq!(screen.ended_by(), Some(Signal::QUIT.as_raw()));
+    screen.look(|terminal| {
+        let shown = terminal.screen();
+        assert!(!shown.hide_cursor() && !shown.bracketed_paste() && !shown.alternate_screen());
+    });
 }
 
 #[test]
