@@ -24,6 +24,25 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
     scored.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name.to_owned()).collect()
 }
 
+/// The name that `typed` is a slip of, or the only one that it begins; `None` when none is as near as that.
+///
+/// A slip is one letter in three, at least one: for what a person typed, where a far guess reads like a joke.
+#[must_use]
+pub fn meant<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = typed.chars().count();
+    if letters < 2 || typed.len() > NAME_BYTES_MAX {
+        return None;
+    }
+    let typed = typed.to_lowercase();
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut begun = names.iter().filter(|name| name.starts_with(&typed));
+    if let (Some(name), None) = (begun.next(), begun.next()) {
+        return Some(name);
+    }
+    let slips = names.iter().map(|name| (strsim::damerau_levenshtein(&typed, name), *name));
+    slips.filter(|(slips, _)| *slips <= (letters / 3).max(1)).min().map(|(_, name)| name)
+}
+
 fn likeness(wanted: &str, name: &str) -> f64 {
     let spelling = strsim::normalized_damerau_levenshtein(wanted, name);
     let words = |text: &str| -> Vec<String> {
@@ -189,6 +208,26 @@ mod tests {
     fn nothing_is_near_a_name_that_is_longer_than_any_name() {
         let long = "read_file".repeat(1 << 20);
         assert_eq!(nearest(&long, ["read_file"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_slip_is_told_from_another_word() {
+        let names = ["help", "copy", "cost", "model", "sessions", "permissions"];
+        for (typed, expected) in [
+            ("modle", Some("model")),
+            ("Copi", Some("copy")),
+            ("sesions", Some("sessions")),
+            ("pre", None),
+            ("perm", Some("permissions")),
+            ("co", None),
+            ("cot", Some("cost")),
+            ("nope", None),
+            ("hello", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(typed, names), expected, "{typed}");
+        }
     }
 
     #[test]

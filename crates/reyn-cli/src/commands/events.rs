@@ -54,7 +54,7 @@ pub(crate) fn run(args: &EventsArgs, now: Timestamp) -> Result<Exit, Failure> {
     let may_be_missing = args.follow && args.path.is_none();
     if !path.exists() && !may_be_missing {
         let hint = match &args.path {
-            None => "`reyn ask` writes some",
+            None => "`reyn chat` and `reyn ask` write some",
             Some(_) => "`reyn events` without a path shows the project's",
         };
         return Err(Failure::failed(
