@@ -27,7 +27,7 @@ pub(crate) enum News {
     CallEnded(Box<CallEnded>),
     /// The model's reply is complete.
     RoundEnded,
-    /// What the person said meanwhile is part of the conversation now.
+    /// What the person said is part of the conversation now, or the command that they typed runs.
     Said(String),
     /// The person is asked.
     Ask(Box<Question>, oneshot::Sender<Answer>),

@@ -616,6 +616,41 @@ fn the_terminal_is_itself_again_afterwards() {
 }
 
 #[test]
+fn a_command_typed_during_a_turn_is_shown_where_it_runs() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &says("an answer"))]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("thinking");
+    screen.say("/help cost");
+    screen.wait_for("next: /help cost");
+    gate.open();
+    screen.wait_for("money where a price is known");
+    screen.say("/help quit");
+    screen.wait_for("leave; the session is kept");
+    expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+
+        › go
+
+        an answer
+
+        › /help cost
+
+        /cost  tokens, and money where a price is known
+
+        › /help quit
+
+        /quit  leave; the session is kept
+
+        `reyn chat --session s` goes on
+    "#]]
+    .assert_eq(&screen.leave());
+}
+
+#[test]
 fn a_message_after_a_command_that_waits_is_for_what_the_command_leaves() {
     let gate = Gate::new();
     let server = FakeServer::script([held(&gate, &says("first")), says("second").into()]);

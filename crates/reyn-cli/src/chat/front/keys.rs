@@ -51,8 +51,6 @@ impl Front {
             self.editor.set_text(&text);
         } else if self.busy.is_some() {
             self.queued.push(text);
-        } else if is_command {
-            self.print_said(&text);
         }
     }
 
