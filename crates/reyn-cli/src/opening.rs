@@ -119,6 +119,15 @@ pub(crate) fn tell(report: &OpenReport) {
     }
 }
 
+/// A turn that broke off, with the command that goes on with its session where something was said.
+pub(crate) fn broken_off(failure: Failure, session: &Session, command: &str) -> Failure {
+    if session.log().is_empty() {
+        return failure;
+    }
+    let message = format!("{}; then `{command}` goes on", failure.message);
+    Failure { message, ..failure }
+}
+
 /// A session that cannot be opened or written.
 pub(crate) fn broken(error: SessionError) -> Failure {
     // Both are about writing below `.reyn/`; other kinds of errors say themselves what to do.

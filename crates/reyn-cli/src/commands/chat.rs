@@ -106,7 +106,7 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken, stops: Option<Stops>) 
     let greeting = greeting(&desk, damage);
     let Some(stops) = stops else {
         greeting.iter().for_each(|line| output::remark(&line.text()));
-        let result = plain::serve(&mut desk, leave).await;
+        let result = plain::serve(&mut desk, leave).await.map_err(|failure| broken_off(failure, &desk));
         desk::forget_if_empty(&desk.project, desk.session);
         return result;
     };
@@ -114,7 +114,7 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken, stops: Option<Stops>) 
     let screen_thread = start_screen(&desk, (news.clone(), heard), wishes, stops)?;
     desk.ui.print(greeting);
     desk.ui.print(slash::past(desk.session.log(), desk.ui.columns()));
-    let result = desk.serve(&mut wished, leave).await;
+    let result = desk.serve(&mut wished, leave).await.map_err(|failure| broken_off(failure, &desk));
     let words = if result.is_ok() { farewell(&desk) } else { vec![] };
     desk.ui.tell(News::Leave(words));
     let has_failed = !close(screen_thread);
@@ -191,8 +191,16 @@ fn farewell(desk: &Desk) -> Vec<Line> {
     if !has_said {
         return vec![];
     }
-    let words = format!("`reyn chat --session {}` goes on", desk.session.id());
+    let words = format!("`{}` goes on", way_on(desk));
     vec![Line::styled(&words, Style::DIM)]
+}
+
+fn broken_off(failure: Failure, desk: &Desk) -> Failure {
+    opening::broken_off(failure, &desk.session, &way_on(desk))
+}
+
+fn way_on(desk: &Desk) -> String {
+    format!("reyn chat --session {}", desk.session.id())
 }
 
 /// What was typed before in this project.
