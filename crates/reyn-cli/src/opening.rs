@@ -39,7 +39,7 @@ pub(crate) fn check(run: &RunArgs) -> Result<(), Failure> {
 
 /// What the run may do.
 pub(crate) fn authority(project: &Project, run: &RunArgs) -> Result<Effective, Failure> {
-    project.authority(&run.allow, &run.exclude_tools, run.profile.as_deref(), &run.exclude_categories)
+    project.authority(&run.allow, Some(&run.narrowing))
 }
 
 /// The session that is gone on with, or a new name.
