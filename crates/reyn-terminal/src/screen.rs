@@ -96,15 +96,22 @@ impl<W: Write> Screen<W> {
     /// # Errors
     /// When the terminal takes nothing.
     pub fn resize(&mut self, columns: usize, rows: usize, live: &Live) -> io::Result<()> {
+        // Where the screen lost rows, nobody knows how far up the printed lines begin now.
+        let is_lower = rows < self.rows;
+        let before = if is_lower { 0 } else { self.recent_rows().len() };
         (self.columns, self.rows) = (columns.max(1), rows.max(1));
         let live = self.fitted(live);
-        let recent: Vec<Line> = self.recent.iter().flat_map(|line| wrap(line, self.columns, 0)).collect();
+        let recent = self.recent_rows();
         let room = self.rows - live.rows.len().min(self.rows);
         let mut frame = FRAME.0.to_owned();
         if recent.len() < room {
             // What others printed before is still to be seen; it goes up and is not painted over.
             // The live region would be an old one there.
             self.move_to_row(0, &mut frame);
+            // So would the printed lines. A terminal that breaks them anew has more rows of them, never fewer.
+            if before > 0 {
+                let _ = write!(frame, "\x1b[{before}A");
+            }
             let _ = write!(frame, "\r\x1b[J\x1b[{}B{}", self.rows, "\r\n".repeat(self.rows));
         }
         frame.push_str("\x1b[H");
@@ -174,6 +181,11 @@ impl<W: Write> Screen<W> {
     /// When the terminal takes nothing.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         self.write(&format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text)))
+    }
+
+    /// The printed rows that are kept, as wide as the terminal is.
+    fn recent_rows(&self) -> Vec<Line> {
+        self.recent.iter().flat_map(|line| wrap(line, self.columns, 0)).collect()
     }
 
     fn remember(&mut self, printed: Vec<Line>) {
@@ -404,7 +416,22 @@ mod tests {
         assert_eq!(stage.text(), "hello\n> ");
         let above = stage.terminal.screen().scrollback_len();
         stage.terminal.screen_mut().set_scrollback(above);
-        assert!(stage.text().starts_with("$ reyn chat\n"), "{}", stage.text());
+        assert_eq!(stage.text(), "$ reyn chat");
+    }
+
+    #[test]
+    fn what_was_printed_stands_once_whatever_sizes_the_screen_had() {
+        let mut stage = Stage::new(20, 8);
+        stage.terminal.process(b"$ reyn chat\r\n");
+        stage.paint(&["hello", "a longer line"], &["> ", "status"], (0, 2));
+        for (columns, rows) in [(16_u16, 8_u16), (10, 8), (30, 10), (30, 14)] {
+            stage.terminal.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+            stage.screen.resize(columns.into(), rows.into(), &region(&["> ", "status"], (0, 2))).unwrap();
+            stage.show();
+        }
+        let everything = stage.everything();
+        let shown: Vec<&str> = everything.lines().map(str::trim_end).filter(|row| !row.is_empty()).collect();
+        assert_eq!(shown, ["$ reyn chat", "hello", "a longer line", ">", "status"]);
     }
 
     #[test]

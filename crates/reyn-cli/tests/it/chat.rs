@@ -406,6 +406,31 @@ fn another_size_shows_the_same_conversation() {
 }
 
 #[test]
+fn a_short_chat_stands_once_after_another_size() {
+    let server = FakeServer::script([says("one answer")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("one answer");
+    screen.wait_until("not idle", |shown| shown.ends_with("15 tokens · s"));
+    for (columns, typed) in [(70, "a"), (60, "b"), (90, "c")] {
+        screen.resize(columns, 24);
+        screen.send(typed);
+        screen.wait_until("not painted", |shown| {
+            shown.contains(&format!("{typed}\n")) && shown.starts_with("reyn")
+        });
+    }
+    let everything = screen.everything();
+    assert_eq!(
+        (everything.matches("one answer").count(), everything.matches("› go").count()),
+        (1, 1),
+        "{everything}"
+    );
+    screen.send("\x15");
+    screen.leave();
+}
+
+#[test]
 fn a_terminal_of_one_row_shows_the_input() {
     let server = FakeServer::script([says("many\n\nparagraphs\n\nare here")]);
     let place = Place::with(&server).env("NO_COLOR", "1");
