@@ -132,6 +132,13 @@ pub(crate) struct RunArgs {
     /// Model calls at most in this turn; one more, without tools, may sum up.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: Option<u32>,
+    #[command(flatten)]
+    pub narrowing: NarrowingArgs,
+}
+
+/// What is taken away from a run.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct NarrowingArgs {
     /// Apply this capability profile to the run.
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
@@ -154,9 +161,12 @@ pub(crate) struct JsonArgs {
 /// `reyn tools`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// Every tool that the configuration leaves visible.
-    #[command(after_help = "Example: reyn tools list")]
-    List(JsonArgs),
+    /// Every tool that a run would be offered.
+    #[command(after_help = "\
+Examples:
+  reyn tools list
+  reyn tools list --profile reader")]
+    List(ToolsListArgs),
     /// One tool, with its parameters.
     #[command(after_help = "Example: reyn tools show read_file")]
     Show {
@@ -166,6 +176,16 @@ pub(crate) enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `reyn tools list`.
+#[derive(Debug, Args)]
+pub(crate) struct ToolsListArgs {
+    #[command(flatten)]
+    pub narrowing: NarrowingArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `reyn events`.

@@ -6,6 +6,7 @@ mod args;
 mod chat;
 mod commands;
 mod confirm;
+mod defects;
 mod drawn_answer;
 mod exit;
 mod first_words;
@@ -103,8 +104,8 @@ const fn form(command: &Command) -> Form {
         Command::Ask(args) if args.stream_json => return Form::Stream,
         Command::Ask(args) => args.json,
         Command::Init(args) => args.json,
-        Command::Tools(ToolsCommand::List(args))
-        | Command::Config(ConfigCommand::Check(args) | ConfigCommand::Path(args)) => args.json,
+        Command::Tools(ToolsCommand::List(args)) => args.json,
+        Command::Config(ConfigCommand::Check(args) | ConfigCommand::Path(args)) => args.json,
         Command::Tools(ToolsCommand::Show { json, .. })
         | Command::Config(ConfigCommand::Show { json, .. }) => *json,
         Command::Config(ConfigCommand::Schema | ConfigCommand::Edit(_))

@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use reyn_core::permission::SCRATCH_PREFIX;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -14,6 +14,13 @@ use rustix::io::Errno;
 pub(crate) enum NewFileError {
     /// Something is there.
     Exists(PathBuf),
+    /// A link leads out of the folder that was named.
+    LeadsOut {
+        /// The file as it was named.
+        named: PathBuf,
+        /// Where it would be.
+        real: PathBuf,
+    },
     /// The system says no.
     Io {
         /// Which file.
@@ -27,9 +34,56 @@ impl std::fmt::Display for NewFileError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Exists(path) => write!(f, "`{}` is there already", path.display()),
+            Self::LeadsOut { named, real } => write!(
+                f,
+                "`{}` is not written: a link on the way leads to `{}`; give that path to write there",
+                named.display(),
+                real.display()
+            ),
             Self::Io { path, source } => write!(f, "cannot write `{}`: {source}", path.display()),
         }
     }
+}
+
+/// The real path of a file that a person named, relative to a folder. A link inside the folder may lead to another place
+/// in it, and not out of it: whoever names a place in the folder does not see what a link there leads to.
+///
+/// # Errors
+/// When a link leads out, when there is no folder to hold the file, and when the name ends in none.
+pub(crate) fn resolve(folder: &Path, name: &Path) -> Result<PathBuf, NewFileError> {
+    let fail = |path: &Path| {
+        let path = path.to_owned();
+        move |source| NewFileError::Io { path, source }
+    };
+    let folder = folder.canonicalize().map_err(fail(folder))?;
+    let named = folder.join(name);
+    let Some(file) = named.file_name() else {
+        return Err(fail(&named)(std::io::Error::from(Errno::ISDIR)));
+    };
+    let written = as_written(named.parent().unwrap_or(&folder));
+    let real = named.parent().unwrap_or(&folder).canonicalize().map_err(fail(&named))?;
+    let is_meant = if written.starts_with(&folder) {
+        real.starts_with(&folder)
+    } else {
+        written.canonicalize().is_ok_and(|meant| meant == real)
+    };
+    let real = real.join(file);
+    if is_meant { Ok(real) } else { Err(NewFileError::LeadsOut { named: name.to_owned(), real }) }
+}
+
+/// A path as its letters say, whatever the links in it.
+fn as_written(path: &Path) -> PathBuf {
+    let mut written = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                written.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => written.push(part),
+        }
+    }
+    written
 }
 
 /// Writes a file that only its owner can read. What is there is replaced only when it may be; a link is
@@ -118,6 +172,58 @@ mod tests {
         write(&link, b"ours", true).unwrap();
         assert_eq!(std::fs::read_to_string(&outside).unwrap(), "theirs");
         assert!(link.symlink_metadata().unwrap().is_file());
+    }
+
+    #[test]
+    fn no_link_leads_out_of_the_folder_that_was_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        for folder in ["work/docs", "outside/deep"] {
+            std::fs::create_dir_all(base.join(folder)).unwrap();
+        }
+        for (link, target) in [
+            ("work/inner", "docs"),
+            ("work/out", "../outside"),
+            ("work/far", "../outside/deep"),
+            ("work/loop", "loop"),
+            ("outside/own", "deep"),
+            ("alias", "work"),
+        ] {
+            std::os::unix::fs::symlink(target, base.join(link)).unwrap();
+        }
+        let absolute = |name: &str| base.join(name).display().to_string();
+        let table = [
+            ("x.md".to_owned(), "work/x.md"),
+            ("docs/x.md".to_owned(), "work/docs/x.md"),
+            ("docs/../x.md".to_owned(), "work/x.md"),
+            ("inner/x.md".to_owned(), "work/docs/x.md"),
+            ("../x.md".to_owned(), "x.md"),
+            ("../outside/own/x.md".to_owned(), "outside/deep/x.md"),
+            (absolute("outside/x.md"), "outside/x.md"),
+            (absolute("work/x.md"), "work/x.md"),
+            ("out/x.md".to_owned(), "leads to outside/x.md"),
+            ("far/../x.md".to_owned(), "leads to outside/x.md"),
+            ("far/../../x.md".to_owned(), "x.md"),
+            (absolute("work/far/x.md"), "leads to outside/deep/x.md"),
+            ("loop/x.md".to_owned(), "no"),
+            ("none/x.md".to_owned(), "no"),
+            ("..".to_owned(), "no"),
+        ];
+        for folder in ["work", "alias"] {
+            for (name, expected) in &table {
+                let below = |path: &Path| path.strip_prefix(&base).unwrap().display().to_string();
+                let got = match resolve(&base.join(folder), Path::new(name)) {
+                    Ok(real) => below(&real),
+                    Err(NewFileError::LeadsOut { real, .. }) => format!("leads to {}", below(&real)),
+                    Err(NewFileError::Exists(_) | NewFileError::Io { .. }) => "no".to_owned(),
+                };
+                assert_eq!(&got, expected, "{name}");
+                // The path that a refusal names is one that works.
+                if let Some(real) = expected.strip_prefix("leads to ") {
+                    assert_eq!(resolve(&base.join(folder), &base.join(real)).unwrap(), base.join(real));
+                }
+            }
+        }
     }
 
     #[test]

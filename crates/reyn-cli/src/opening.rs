@@ -39,7 +39,7 @@ pub(crate) fn check(run: &RunArgs) -> Result<(), Failure> {
 
 /// What the run may do.
 pub(crate) fn authority(project: &Project, run: &RunArgs) -> Result<Effective, Failure> {
-    project.authority(&run.allow, &run.exclude_tools, run.profile.as_deref(), &run.exclude_categories)
+    project.authority(&run.allow, Some(&run.narrowing))
 }
 
 /// The session that is gone on with, or a new name.
@@ -117,6 +117,15 @@ pub(crate) fn tell(report: &OpenReport) {
     if let Some(words) = damage(report) {
         output::note(&format!("reyn: {words}"));
     }
+}
+
+/// A turn that broke off, with the command that goes on with its session where something was said.
+pub(crate) fn broken_off(failure: Failure, session: &Session, command: &str) -> Failure {
+    if session.log().is_empty() {
+        return failure;
+    }
+    let message = format!("{}; then `{command}` goes on", failure.message);
+    Failure { message, ..failure }
 }
 
 /// A session that cannot be opened or written.

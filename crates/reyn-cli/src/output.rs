@@ -142,7 +142,8 @@ pub(crate) fn for_terminal(text: &str) -> String {
     text.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_bidi_control(*c))).collect()
 }
 
-/// Text that a person decides on, with everything that would not be seen written out.
+/// Text that a person decides on, with everything that would not be seen written out, and without more marks
+/// on a letter than can be told apart.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -152,7 +153,7 @@ pub(crate) fn visible(text: &str) -> String {
             shown.push(c);
         }
     }
-    shown
+    reyn_terminal::visible(&shown)
 }
 
 const fn is_bidi_control(c: char) -> bool {

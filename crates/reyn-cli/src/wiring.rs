@@ -18,6 +18,7 @@ use reyn_tools::{Context, Registry};
 use reyn_workspace::Workspace;
 use serde_json::json;
 
+use crate::args::NarrowingArgs;
 use crate::exit::Failure;
 use crate::output;
 
@@ -115,9 +116,7 @@ impl Project {
     pub(crate) fn authority(
         &self,
         allow: &[String],
-        exclude_tools: &[String],
-        profile: Option<&str>,
-        exclude_categories: &[String],
+        narrowing: Option<&NarrowingArgs>,
     ) -> Result<Effective, Failure> {
         let agent = AgentLayer {
             zones: self.config.zones(),
@@ -126,11 +125,13 @@ impl Project {
             ..AgentLayer::default()
         };
         let mut terms = vec![];
-        if let Some(name) = profile {
-            terms.push(self.profile(name)?);
-        }
-        if !exclude_tools.is_empty() || !exclude_categories.is_empty() {
-            terms.push(excluded(exclude_tools, exclude_categories)?);
+        if let Some(NarrowingArgs { profile, exclude_tools, exclude_categories }) = narrowing {
+            if let Some(name) = profile {
+                terms.push(self.profile(name)?);
+            }
+            if !exclude_tools.is_empty() || !exclude_categories.is_empty() {
+                terms.push(excluded(exclude_tools, exclude_categories)?);
+            }
         }
         Ok(effective(agent, SandboxLayer, ProfileLayer::default(), compose_resolved(terms)))
     }

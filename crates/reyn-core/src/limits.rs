@@ -118,6 +118,8 @@ pub const QUESTIONS_PER_CALL_MAX: usize = 8;
 pub const PREVIEW_MS_MAX: u64 = 2_000;
 /// Lines of a change that are shown at a terminal.
 pub const DIFF_LINES_SHOWN: usize = 40;
+/// Most tokens that a server's count of one request or reply can mean; a higher count is none.
+pub const USAGE_TOKENS_MAX: u64 = 1 << 40;
 /// Tokens a local model writes in one reply when nothing else is asked for.
 pub const LOCAL_OUTPUT_TOKENS_MAX: u32 = 1024;
 /// Default context of a local model, in tokens: 100 to 240 MB of memory.

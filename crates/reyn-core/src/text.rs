@@ -24,6 +24,25 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
     scored.into_iter().take(SUGGESTIONS_MAX).map(|(_, name)| name.to_owned()).collect()
 }
 
+/// The name that `typed` is a slip of, or the only one that it begins; `None` when none is as near as that.
+///
+/// A slip is one letter in three, at least one: for what a person typed, where a far guess reads like a joke.
+#[must_use]
+pub fn meant<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let letters = typed.chars().count();
+    if letters < 2 || typed.len() > NAME_BYTES_MAX {
+        return None;
+    }
+    let typed = typed.to_lowercase();
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut begun = names.iter().filter(|name| name.starts_with(&typed));
+    if let (Some(name), None) = (begun.next(), begun.next()) {
+        return Some(name);
+    }
+    let slips = names.iter().map(|name| (strsim::damerau_levenshtein(&typed, name), *name));
+    slips.filter(|(slips, _)| *slips <= (letters / 3).max(1)).min().map(|(_, name)| name)
+}
+
 fn likeness(wanted: &str, name: &str) -> f64 {
     let spelling = strsim::normalized_damerau_levenshtein(wanted, name);
     let words = |text: &str| -> Vec<String> {
@@ -70,15 +89,27 @@ pub fn alternatives(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Whether a character is not seen, or changes how others are seen: control and direction characters,
-/// blanks without width, tags. Two texts that differ in these alone look the same.
+/// Whether a character is not seen, or changes how others are seen: control and direction characters, tags,
+/// variation selectors, and blanks that are none of the space bar's. Two texts that differ in these alone look the same.
+///
+/// For text that someone decides on, and for names; text that is only read keeps most of them. Holds the
+/// `Default_Ignorable_Code_Point`s of Unicode. The ideographic space (U+3000) is none of them: it is ordinary in
+/// Japanese text, and seen as the wide blank it is.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+    let is_ignorable = matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}');
+    let is_blank = matches!(
+        c,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}' | '\u{16fe4}' | '\u{1d159}'
+    );
+    let is_hieroglyph_format = matches!(c, '\u{13430}'..='\u{1343f}');
+    c.is_control() || is_ignorable || is_blank || is_hieroglyph_format
 }
 
 /// A path as people and models read it: the bytes that are no text, characters that are not seen, and a
@@ -163,6 +194,7 @@ pub fn shell_word(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn an_invented_name_finds_the_tool_that_shares_its_words() {
@@ -176,6 +208,26 @@ mod tests {
     fn nothing_is_near_a_name_that_is_longer_than_any_name() {
         let long = "read_file".repeat(1 << 20);
         assert_eq!(nearest(&long, ["read_file"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_slip_is_told_from_another_word() {
+        let names = ["help", "copy", "cost", "model", "sessions", "permissions"];
+        for (typed, expected) in [
+            ("modle", Some("model")),
+            ("Copi", Some("copy")),
+            ("sesions", Some("sessions")),
+            ("pre", None),
+            ("perm", Some("permissions")),
+            ("co", None),
+            ("cot", Some("cost")),
+            ("nope", None),
+            ("hello", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(typed, names), expected, "{typed}");
+        }
     }
 
     #[test]
@@ -196,6 +248,8 @@ mod tests {
             (b"a\nb", "a\\x0ab"),
             ("a\u{85}b".as_bytes(), "a\\xc2\\x85b"),
             ("ma\u{200e}in".as_bytes(), "ma\\xe2\\x80\\x8ein"),
+            ("a\u{a0}b".as_bytes(), "a\\xc2\\xa0b"),
+            ("❤\u{fe0f}.md".as_bytes(), "❤\\xef\\xb8\\x8f.md"),
             (b"a\\x0ab", "a\\x5cx0ab"),
             (b"C:\\xyz", "C:\\xyz"),
             (b"a\\", "a\\"),
@@ -205,6 +259,39 @@ mod tests {
             assert_eq!(shown_path(path), shown);
             assert_eq!(unshown(shown).unwrap_or_else(|| shown.into()), path, "{shown}");
         }
+    }
+
+    proptest! {
+        #[test]
+        fn no_two_paths_are_shown_alike(bytes in path_bytes()) {
+            use std::os::unix::ffi::OsStrExt as _;
+            let path = std::path::Path::new(std::ffi::OsStr::from_bytes(&bytes));
+            let shown = shown_path(path);
+            prop_assert!(!shown.contains(is_invisible), "{shown:?}");
+            prop_assert_eq!(unshown(&shown).unwrap_or_else(|| shown.clone().into()), path, "{}", shown);
+        }
+    }
+
+    /// Names of what is not seen, what is escaped and what looks like an escape.
+    fn path_bytes() -> impl Strategy<Value = Vec<u8>> {
+        let pieces =
+            ["a", " ", "\u{a0}", "\u{3000}", "❤\u{fe0f}", "é", "\\", "\\x", "0a", "\\xc2", "\u{2800}", "/"];
+        let piece = prop_oneof![
+            prop::sample::select(pieces.to_vec()).prop_map(|piece| piece.as_bytes().to_vec()),
+            any::<char>().prop_map(|c| c.to_string().into_bytes()),
+            any::<u8>().prop_map(|byte| vec![byte]),
+        ];
+        prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+    }
+
+    #[test]
+    fn what_is_not_seen_is_known() {
+        let unseen = "\u{a0}\u{ad}\u{34f}\u{1680}\u{180e}\u{2000}\u{200a}\u{200b}\u{202e}\u{202f}\u{205f}\u{2800}\u{3164}\
+            \u{fe00}\u{fe0f}\u{feff}\u{ffa0}\u{fff9}\u{fffb}\u{13430}\u{1343f}\u{16fe4}\u{1bca0}\u{1d159}\u{1d173}\
+            \u{1d17a}\u{e0001}\u{e01ef}\u{0}\n\t";
+        assert_eq!(unseen.chars().filter(|c| !is_invisible(*c)).collect::<Vec<_>>(), [] as [char; 0]);
+        let seen = " a~é日本\u{3000}ー❤👨\u{301}\u{fffd}⠁𝅘";
+        assert_eq!(seen.chars().filter(|c| is_invisible(*c)).collect::<Vec<_>>(), [] as [char; 0]);
     }
 
     #[test]

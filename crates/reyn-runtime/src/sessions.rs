@@ -363,14 +363,18 @@ const fn message_of(entry: &Entry) -> Option<&String> {
 
 /// The first line that says something, as a list can show it.
 fn title_of(message: impl AsRef<str>) -> Option<String> {
-    message.as_ref().lines().map(cleaned).find(|line| !line.is_empty())
+    message.as_ref().lines().map(cleaned).find(|line| !line.chars().all(is_invisible))
 }
 
 fn cleaned(line: &str) -> String {
     // A pasted line can be megabytes; what is far behind the end of a title is not looked at.
     let start = line.chars().take(SESSION_TITLE_CHARS_MAX * 4);
-    let clean: String =
-        start.map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_invisible(*c)).collect();
+    // Joiners and variation selectors are part of how emoji and some scripts are spelled.
+    let is_spelling = |c| matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
+    let clean: String = start
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .filter(|c| !is_invisible(*c) || is_spelling(*c))
+        .collect();
     excerpt(clean.trim(), SESSION_TITLE_CHARS_MAX)
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns between two tab stops.
 const TAB_COLUMNS: usize = 4;
@@ -187,7 +187,14 @@ impl Line {
 
     fn push_clean(&mut self, text: &str, style: Style) {
         let text = unjoined(text);
+        let text = unstacked(&text, self.marks_at_end());
         self.push_fitting(&text, cell_width(&text), style);
+    }
+
+    /// Marks that stand on its last character.
+    fn marks_at_end(&self) -> usize {
+        let chars = self.spans.iter().rev().flat_map(|span| span.text.chars().rev());
+        chars.take(MARKS_LOOKED_AT_MAX).take_while(|c| !has_width(*c)).filter(|c| is_mark(*c)).count()
     }
 
     /// Adds text without control characters, whose width is known.
@@ -282,6 +289,43 @@ fn unjoined(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect())
 }
 
+/// Marks on one character that are drawn; further ones are written out, since a tall stack of them is painted over
+/// the lines around it. Every script in use needs fewer.
+const MARKS_MAX: usize = 4;
+
+/// Characters looked at for the marks at the end of a line.
+const MARKS_LOOKED_AT_MAX: usize = 64;
+
+/// A text whose characters bear at most [`MARKS_MAX`] marks, after a text that ends in `stacked` marks.
+fn unstacked(text: &str, mut stacked: usize) -> Cow<'_, str> {
+    let mut shown: Option<String> = None;
+    for (at, c) in text.char_indices() {
+        if has_width(c) {
+            stacked = 0;
+        } else if is_mark(c) {
+            stacked += 1;
+        }
+        if stacked > MARKS_MAX && is_mark(c) {
+            shown.get_or_insert_with(|| text[..at].to_owned()).extend(c.escape_unicode());
+        } else if let Some(shown) = &mut shown {
+            shown.push(c);
+        }
+    }
+    shown.map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+fn has_width(c: char) -> bool {
+    c.is_ascii() || c.width().unwrap_or(0) > 0
+}
+
+/// Whether a character is drawn on the one before it. Joiners, variation selectors and tags are not drawn.
+fn is_mark(c: char) -> bool {
+    !has_width(c)
+        && !matches!(c,
+            '\u{34f}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Whether a character is shown in words, or as spaces, rather than sent to a terminal: it could move the
 /// cursor, forge a line, write to the clipboard or turn the direction of reading.
 fn needs_words(c: char) -> bool {
@@ -290,7 +334,8 @@ fn needs_words(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Text with every character written out that a terminal must not be sent. Line ends and tabs stay.
+/// Text with every character written out that a terminal must not be sent, further marks on one character among them.
+/// Line ends and tabs stay.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -301,7 +346,10 @@ pub fn visible(text: &str) -> String {
             shown.push(c);
         }
     }
-    shown
+    match unstacked(&shown, 0) {
+        Cow::Borrowed(_) => shown,
+        Cow::Owned(unstacked) => unstacked,
+    }
 }
 
 /// Columns that a text takes: each grapheme as wide as its widest part, so that a flag or a family is 2.
@@ -335,6 +383,40 @@ mod tests {
         assert_eq!((Line::plain(family).text().as_str(), Line::plain(family).width()), (family, 2));
         let chain = vec!["👨"; 20].join("\u{200d}");
         assert_eq!((Line::plain(&chain).text(), Line::plain(&chain).width()), ("👨".repeat(20), 40));
+    }
+
+    #[test]
+    fn marks_do_not_stack_up_over_the_lines_around_them() {
+        let table = [
+            ("e\u{301}", "e\u{301}"),
+            ("a\u{301}\u{302}\u{303}\u{304}b", "a\u{301}\u{302}\u{303}\u{304}b"),
+            (
+                "a\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}b\u{301}",
+                "a\u{301}\u{302}\u{303}\u{304}\\u{305}\\u{306}b\u{301}",
+            ),
+            // What is not drawn is neither counted nor a new start.
+            (
+                "a\u{301}\u{200d}\u{301}\u{34f}\u{301}\u{fe0f}\u{301}\u{301}",
+                "a\u{301}\u{200d}\u{301}\u{34f}\u{301}\u{fe0f}\u{301}\\u{301}",
+            ),
+            ("1\u{fe0f}\u{20e3}", "1\u{fe0f}\u{20e3}"),
+            (
+                "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+                "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+            ),
+            ("क्ष्म्य", "क्ष्म्य"),
+            ("שָּׁ֑", "שָּׁ֑"),
+            ("\u{1112}\u{1161}\u{11ab}", "\u{1112}\u{1161}\u{11ab}"),
+        ];
+        for (text, shown) in table {
+            assert_eq!((Line::plain(text).text().as_str(), visible(text).as_str()), (shown, shown));
+            assert_eq!(Line::plain(text).width(), cell_width(shown), "{shown}");
+        }
+        let mut line = Line::plain("a");
+        for style in [Style::BOLD, Style::DIM, Style::BOLD, Style::DIM, Style::BOLD, Style::DIM] {
+            line.push("\u{301}", style);
+        }
+        assert_eq!(line.text(), "a\u{301}\u{301}\u{301}\u{301}\\u{301}\u{301}");
     }
 
     #[test]

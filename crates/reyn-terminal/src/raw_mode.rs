@@ -58,8 +58,8 @@ impl RawMode {
         Ok(Self(()))
     }
 
-    /// Gives the terminal back as it was. Does nothing when it is not raw. For the way out that no drop sees: the
-    /// hook of a panic, the thread that waits for signals, the moment before the program is stopped.
+    /// Gives the terminal back as it was. Does nothing when it is not raw. For the way out that no drop sees: a
+    /// panic of another thread, the thread that waits for signals, the moment before the program is stopped.
     pub fn restore() {
         if let Some(modes) = before().take() {
             if HAS_PAGE.swap(false, Ordering::Relaxed) {

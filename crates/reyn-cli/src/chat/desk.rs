@@ -163,7 +163,10 @@ impl Desk {
             };
             let after = match wish {
                 Wish::Say(text) => self.turn(&text, wishes, &mut waiting, leave).await?,
-                Wish::Command(line) => slash::run(self, &line).await,
+                Wish::Command(line) => {
+                    self.ui.tell(News::Said(line.clone()));
+                    slash::run(self, &line).await
+                }
                 Wish::Cancel => After::Stay,
                 Wish::Leave => After::Leave,
             };

@@ -19,6 +19,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::status::Status;
+use super::stops::Stops;
 use super::turn_view::said_lines;
 use super::wire::{CallEnded, News, Wish};
 use crate::approval::visible_diff;
@@ -115,6 +116,7 @@ pub(crate) struct Front {
     editor: Editor,
     reader: InputReader,
     raw_mode: Option<RawMode>,
+    stops: Stops,
     wishes: Sender<Wish>,
     printed: Vec<Line>,
     last: Kind,
@@ -143,6 +145,7 @@ pub(crate) struct FrontParts {
     pub editor: Editor,
     pub reader: InputReader,
     pub raw_mode: RawMode,
+    pub stops: Stops,
     pub wishes: Sender<Wish>,
     pub status: Status,
 }
@@ -155,6 +158,7 @@ impl Front {
             editor: parts.editor,
             reader: parts.reader,
             raw_mode: Some(parts.raw_mode),
+            stops: parts.stops,
             wishes: parts.wishes,
             printed: vec![],
             last: Kind::Nothing,
@@ -294,6 +298,7 @@ impl Front {
                 let live = self.live();
                 let _ = self.screen.clear(&live);
             }
+            News::Suspend => self.suspend(|| ()),
             News::Leave(words) => {
                 if !words.is_empty() {
                     self.print(Kind::Farewell, words);

@@ -10,6 +10,7 @@ pub(crate) mod names;
 pub(crate) mod plain;
 pub(crate) mod slash;
 pub(crate) mod status;
+pub(crate) mod stops;
 pub(crate) mod turn_view;
 pub(crate) mod ui;
 pub(crate) mod wire;

@@ -27,7 +27,7 @@ pub(crate) enum News {
     CallEnded(Box<CallEnded>),
     /// The model's reply is complete.
     RoundEnded,
-    /// What the person said meanwhile is part of the conversation now.
+    /// What the person said is part of the conversation now, or the command that they typed runs.
     Said(String),
     /// The person is asked.
     Ask(Box<Question>, oneshot::Sender<Answer>),
@@ -55,6 +55,8 @@ pub(crate) enum News {
     Copy(String),
     /// Another conversation begins.
     Clear,
+    /// The process is about to be stopped: the terminal goes back to the shell.
+    Suspend,
     /// The chat is over; these are the last lines.
     Leave(Vec<Line>),
 }

@@ -73,8 +73,10 @@ async fn ask(args: &AskArgs, prompt: &str, cancel: &CancellationToken) -> Result
     };
     let mut view = View::new(mode, session.id(), &choice);
     view.begin();
-    let report =
-        session.turn(prompt, &mut |event| view.on_event(&event), cancel).await.map_err(opening::broken)?;
+    let report = session.turn(prompt, &mut |event| view.on_event(&event), cancel).await.map_err(|error| {
+        let way_on = format!("reyn ask --session {} \"go on\"", session.id());
+        opening::broken_off(opening::broken(error), &session, &way_on)
+    })?;
     let exit = Exit::of(&report);
     view.end(&report, exit);
     Ok(exit)

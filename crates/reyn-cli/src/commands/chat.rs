@@ -2,7 +2,8 @@
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
-use std::sync::mpsc::sync_channel;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use reyn_core::conversation::Entry;
@@ -17,8 +18,10 @@ use crate::chat::front::{Front, FrontParts};
 use crate::chat::names::Names;
 use crate::chat::plain;
 use crate::chat::slash;
+use crate::chat::stops::Stops;
 use crate::chat::ui::Ui;
 use crate::chat::wire::{NEWS_MAX, News, WISHES_MAX, Wish};
+use crate::defects;
 use crate::drawn_answer;
 use crate::exit::{Exit, Failure};
 use crate::model_choice;
@@ -34,13 +37,27 @@ const CLOSE_MS_MAX: u64 = 1_000;
 /// Talks until the person leaves.
 pub(crate) fn run(args: &ChatArgs) -> Result<Exit, Failure> {
     opening::check(&args.run)?;
+    let fail = |error: std::io::Error| Failure::failed("io", format!("cannot start: {error}"));
+    let stops = if can_draw() { Some(Stops::take().map_err(fail)?) } else { None };
     let runtime = runtime()?;
     let leave = CancellationToken::new();
     listen_for_signals(leave.clone())?;
-    let result = runtime.block_on(talk(args, &leave));
+    let result = catch_unwind(AssertUnwindSafe(|| runtime.block_on(talk(args, &leave, stops))));
     // A thread may still wait for a line or a file system; the process does not.
     runtime.shutdown_background();
-    result
+    result.unwrap_or_else(|panic| {
+        // No screen is closed on this way, and the terminal was raw until now.
+        RawMode::restore();
+        tell_defects();
+        resume_unwind(panic)
+    })
+}
+
+/// Tells which code failed while the screen was drawn.
+fn tell_defects() {
+    for words in defects::taken() {
+        output::note(&output::for_terminal(&format!("reyn: a defect, please report it: {words}")));
+    }
 }
 
 /// Signals are heard on a thread of their own: the session may wait for a terminal that takes nothing.
@@ -61,13 +78,13 @@ fn listen_for_signals(leave: CancellationToken) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failure> {
+async fn talk(args: &ChatArgs, leave: &CancellationToken, stops: Option<Stops>) -> Result<Exit, Failure> {
     let project = Project::load()?;
     project.tell_notices();
     let run = args.run.clone();
     let authority = opening::authority(&project, &run)?;
     let id = opening::id(&project, &run)?;
-    let has_screen = can_draw();
+    let has_screen = stops.is_some();
     let choice = tokio::select! {
         biased;
         () = leave.cancelled() => return Err(Failure::interrupted("interrupted")),
@@ -87,21 +104,24 @@ async fn talk(args: &ChatArgs, leave: &CancellationToken) -> Result<Exit, Failur
         Desk { project, run, authority, choice, session, status, names, ui, person: kind, has_failed: false };
     slash::set_names(&desk);
     let greeting = greeting(&desk, damage);
-    if !has_screen {
+    let Some(stops) = stops else {
         greeting.iter().for_each(|line| output::remark(&line.text()));
-        let result = plain::serve(&mut desk, leave).await;
+        let result = plain::serve(&mut desk, leave).await.map_err(|failure| broken_off(failure, &desk));
         desk::forget_if_empty(&desk.project, desk.session);
         return result;
-    }
+    };
     let (wishes, mut wished) = mpsc::channel(WISHES_MAX);
-    let screen_thread = start_screen(&desk, news.clone(), heard, wishes)?;
+    let screen_thread = start_screen(&desk, (news.clone(), heard), wishes, stops)?;
     desk.ui.print(greeting);
     desk.ui.print(slash::past(desk.session.log(), desk.ui.columns()));
-    let result = desk.serve(&mut wished, leave).await;
+    let result = desk.serve(&mut wished, leave).await.map_err(|failure| broken_off(failure, &desk));
     let words = if result.is_ok() { farewell(&desk) } else { vec![] };
     desk.ui.tell(News::Leave(words));
-    close(&screen_thread);
+    let has_failed = !close(screen_thread);
     desk::forget_if_empty(&desk.project, desk.session);
+    if has_failed {
+        return Err(Failure::failed("defect", "the code of the screen failed"));
+    }
     result
 }
 
@@ -112,16 +132,17 @@ pub(crate) fn can_draw() -> bool {
 
 fn start_screen(
     desk: &Desk,
-    news: std::sync::mpsc::SyncSender<News>,
-    heard: std::sync::mpsc::Receiver<News>,
+    (news, heard): (SyncSender<News>, Receiver<News>),
     wishes: mpsc::Sender<Wish>,
+    stops: Stops,
 ) -> Result<std::thread::JoinHandle<()>, Failure> {
     let fail = |error: std::io::Error| Failure::failed("io", format!("cannot use the terminal: {error}"));
     let (columns, rows) = reyn_terminal::size().map_err(fail)?;
     let out = std::fs::File::from(std::io::stdout().as_fd().try_clone_to_owned().map_err(fail)?);
     let look = if output::has_colours() { Look::Coloured } else { Look::Uncoloured };
-    restore_on_panic();
     let raw_mode = RawMode::enter().map_err(fail)?;
+    defects::keep();
+    stops.tell(news.clone());
     let reader = InputReader::start(move |input| news.send(News::Input(input)).is_ok()).map_err(fail)?;
     let editor = Editor::new(Box::new(Typed::load(desk)), Box::new(desk.names.clone()));
     let front = Front::new(FrontParts {
@@ -129,28 +150,22 @@ fn start_screen(
         editor,
         reader,
         raw_mode,
+        stops,
         wishes,
         status: desk.status.clone(),
     });
     std::thread::Builder::new().name("screen".to_owned()).spawn(move || front.run(&heard)).map_err(fail)
 }
 
-/// A message of a panic is readable only where the terminal is itself again.
-fn restore_on_panic() {
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        RawMode::restore();
-        before(info);
-    }));
-}
-
-/// Waits until the screen is closed, but not for a terminal that takes nothing.
-fn close(screen: &std::thread::JoinHandle<()>) {
+/// Waits until the screen is closed, but not for a terminal that takes nothing. Returns whether its code worked.
+fn close(screen: std::thread::JoinHandle<()>) -> bool {
     let deadline = Instant::now() + Duration::from_millis(CLOSE_MS_MAX);
     while !screen.is_finished() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }
     RawMode::restore();
+    tell_defects();
+    !screen.is_finished() || screen.join().is_ok()
 }
 
 fn greeting(desk: &Desk, damage: Option<String>) -> Vec<Line> {
@@ -176,8 +191,16 @@ fn farewell(desk: &Desk) -> Vec<Line> {
     if !has_said {
         return vec![];
     }
-    let words = format!("`reyn chat --session {}` goes on", desk.session.id());
+    let words = format!("`{}` goes on", way_on(desk));
     vec![Line::styled(&words, Style::DIM)]
+}
+
+fn broken_off(failure: Failure, desk: &Desk) -> Failure {
+    opening::broken_off(failure, &desk.session, &way_on(desk))
+}
+
+fn way_on(desk: &Desk) -> String {
+    format!("reyn chat --session {}", desk.session.id())
 }
 
 /// What was typed before in this project.

@@ -2,9 +2,8 @@
 
 mod follow;
 pub(crate) mod lines;
+mod merged;
 mod verify;
-
-use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
 use reyn_core::audit::KINDS;
@@ -13,17 +12,17 @@ use reyn_runtime::Sessions;
 use serde_json::Value;
 
 use self::lines::{Line, LineReader, files};
+use self::merged::{Merged, Part};
 use crate::args::EventsArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::wiring::place;
 
-/// What became of the lines.
+/// What became of the events.
 #[derive(Default)]
 struct Counts {
     printed: u64,
     left_out: u64,
-    bad_lines: u64,
 }
 
 /// Which end of the time a point is; a date stands for its first or its last moment.
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &EventsArgs, now: Timestamp) -> Result<Exit, Failure> {
     let may_be_missing = args.follow && args.path.is_none();
     if !path.exists() && !may_be_missing {
         let hint = match &args.path {
-            None => "`reyn ask` writes some",
+            None => "`reyn chat` and `reyn ask` write some",
             Some(_) => "`reyn events` without a path shows the project's",
         };
         return Err(Failure::failed(
@@ -69,13 +68,19 @@ pub(crate) fn run(args: &EventsArgs, now: Timestamp) -> Result<Exit, Failure> {
         return follow::run(&path, &filter);
     }
     let mut counts = Counts::default();
-    for file in files(&path)? {
-        print_file(&file, &filter, &mut counts)?;
+    let mut events = Merged::new(files(&path)?.into_iter().map(|path| Part { path, start: 0 }), true);
+    while let Some(event) = events.next()? {
+        if filter.fits(&event) {
+            filter.print(&event);
+            counts.printed += 1;
+        } else {
+            counts.left_out += 1;
+        }
     }
-    if counts.bad_lines > 0 {
+    if events.bad_lines > 0 {
         output::note(&format!(
             "reyn: {} left out that are no events; `reyn events --verify` says which",
-            counted(counts.bad_lines, "line", "lines")
+            counted(events.bad_lines, "line", "lines")
         ));
     }
     if counts.printed == 0 && counts.left_out > 0 {
@@ -86,21 +91,6 @@ pub(crate) fn run(args: &EventsArgs, now: Timestamp) -> Result<Exit, Failure> {
 
 fn counted(count: u64, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
-}
-
-fn print_file(path: &Path, filter: &Filter<'_>, counts: &mut Counts) -> Result<(), Failure> {
-    let mut reader = LineReader::open(path, 0)?;
-    while let Some(line) = reader.next_line()? {
-        match line.event() {
-            Some(event) if filter.fits(&event) => {
-                filter.print(&event);
-                counts.printed += 1;
-            }
-            Some(_) => counts.left_out += 1,
-            None => counts.bad_lines += 1,
-        }
-    }
-    Ok(())
 }
 
 /// The name that a part of it, or `latest`, stands for here. The trail also tells of sessions that are gone,

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &JsonArgs) -> Result<Exit, Failure> {
         output::result_line(&line.to_string());
     }
     output::result_line(
-        "\nNext:\n  reyn ask \"what is in this folder?\"   works at once, with what the machine offers\n  \
+        "\nNext:\n  reyn chat                            talk about the files in this folder\n  reyn ask \"what is in this folder?\"   works at once, with what the machine offers\n  \
          reyn.yaml                            name a model, or what may be written without asking\n  \
          ~/.reyn/secrets.env                  keys, one NAME=value a line\n  \
          reyn config check                    says what is wrong, with file and line",

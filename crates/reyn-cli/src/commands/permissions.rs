@@ -187,7 +187,7 @@ fn unknown(project: &Project, store: &mut ApprovalStore, key: &str) -> Failure {
         (true, false) => "`reyn permissions list` shows them all".to_owned(),
         (true, true) => "no answers are kept, so there is nothing to take back".to_owned(),
     };
-    Failure::failed("unknown_key", format!("no answer has the key `{}`; {hint}", output::visible(key)))
+    Failure::usage("unknown_key", format!("no answer has the key `{}`; {hint}", output::visible(key)))
         .with(json!({ "suggestions": near }))
 }
 

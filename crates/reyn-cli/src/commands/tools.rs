@@ -14,7 +14,11 @@ use crate::wiring::Project;
 /// Lists the tools, or shows one.
 pub(crate) fn run(command: &ToolsCommand, project: &Project) -> Result<Exit, Failure> {
     let registry = reyn_tools::builtin();
-    let authority = project.authority(&[], &[], None, &[])?;
+    let narrowing = match command {
+        ToolsCommand::List(args) => Some(&args.narrowing),
+        ToolsCommand::Show { .. } => None,
+    };
+    let authority = project.authority(&[], narrowing)?;
     let catalog = Catalog::visible(registry.specs_with_schemas(), &SessionNames::new(), &authority);
     match command {
         ToolsCommand::List(args) => {

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use reyn_testkit::{FakeServer, Gate, Response, call, calls, says, sse};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::place::Place;
@@ -565,6 +565,31 @@ fn a_storm_of_sizes_while_an_answer_streams_loses_no_line() {
 }
 
 #[test]
+fn a_short_chat_stands_once_after_another_size() {
+    let server = FakeServer::script([says("one answer")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("one answer");
+    screen.wait_until("not idle", |shown| shown.ends_with("15 tokens · s"));
+    for (columns, typed) in [(70, "a"), (60, "b"), (90, "c")] {
+        screen.resize(columns, 24);
+        screen.send(typed);
+        screen.wait_until("not painted", |shown| {
+            shown.contains(&format!("{typed}\n")) && shown.starts_with("reyn")
+        });
+    }
+    let everything = screen.everything();
+    assert_eq!(
+        (everything.matches("one answer").count(), everything.matches("› go").count()),
+        (1, 1),
+        "{everything}"
+    );
+    screen.send("\x15");
+    screen.leave();
+}
+
+#[test]
 fn a_terminal_of_one_row_shows_the_input() {
     let server = FakeServer::script([says("many\n\nparagraphs\n\nare here")]);
     let place = Place::with(&server).env("NO_COLOR", "1");
@@ -697,6 +722,20 @@ fn commands_are_run_and_wrong_ones_told() {
 }
 
 #[test]
+fn a_conversation_is_saved_where_its_name_says_and_not_where_a_link_leads() {
+    let server = FakeServer::script([says("an answer")]);
+    let place = Place::with(&server);
+    std::os::unix::fs::symlink(&place.outside, place.root.join("docs")).unwrap();
+    let input = format!("ask\n/save docs/x.md\n/save {}/y.md\n/save ../z.md\n", place.outside.display());
+    let done = place.run_with_input(["chat", "--session", "s"], &input);
+    let saved = |name: &str| place.outside.join(name).exists();
+    assert_eq!((saved("x.md"), saved("y.md"), saved("../z.md")), (false, true, true), "{}", done.stderr);
+    let refused = "`docs/x.md` is not written: a link on the way leads to `/outside/x.md`; give that path";
+    assert!(done.stderr.contains(refused), "{}", done.stderr);
+    assert!(done.stdout.contains("written to `/z.md`"), "{}", done.stdout);
+}
+
+#[test]
 fn an_answer_to_a_question_can_be_taken_back() {
     let server =
         FakeServer::script([writes("docs/a.md", "x"), says("one"), writes("docs/b.md", "x"), says("two")]);
@@ -758,6 +797,41 @@ fn the_terminal_is_itself_again_afterwards() {
         let shown = terminal.screen();
         assert!(!shown.hide_cursor() && !shown.bracketed_paste() && !shown.alternate_screen());
     });
+}
+
+#[test]
+fn a_command_typed_during_a_turn_is_shown_where_it_runs() {
+    let gate = Gate::new();
+    let server = FakeServer::script([held(&gate, &says("an answer"))]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut screen = chat(&place);
+    screen.say("go");
+    screen.wait_for("thinking");
+    screen.say("/help cost");
+    screen.wait_for("next: /help cost");
+    gate.open();
+    screen.wait_for("money where a price is known");
+    screen.say("/help quit");
+    screen.wait_for("leave; the session is kept");
+    expect![[r#"
+        reyn 0.0.0 · fake/test (`llm.model` in ~/.reyn/config.yaml:2)
+        /help lists the commands; esc stops the model; ctrl-D leaves
+
+        › go
+
+        an answer
+
+        › /help cost
+
+        /cost  tokens, and money where a price is known
+
+        › /help quit
+
+        /quit  leave; the session is kept
+
+        `reyn chat --session s` goes on
+    "#]]
+    .assert_eq(&screen.leave());
 }
 
 #[test]
@@ -828,4 +902,54 @@ fn control_z_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
     shell.send("\x04");
     shell.wait_for("goes on");
     shell.kill();
+}
+
+#[test]
+fn a_stop_from_outside_gives_the_terminal_to_the_shell_and_fg_gives_it_back() {
+    let server = FakeServer::script([says("still here")]);
+    let place = Place::with(&server).env("NO_COLOR", "1");
+    let mut shell = AtScreen::start_shell(&place);
+    shell.say("reyn chat --session s");
+    shell.wait_for("ctrl-D leaves");
+    shell.wait_for("› ");
+    shell.send("half");
+    shell.wait_for("› half");
+    for round in 1..=2 {
+        kill_process(process_named(&shell, "reyn"), Signal::TSTP).unwrap();
+        let sent = || String::from_utf8_lossy(&shell.sent()).into_owned();
+        shell.wait_until("not stopped", |_| sent().matches("Stopped").count() == round);
+        assert_eq!(sent().matches("\x1b[<1u\x1b[?2004l").count(), round, "given back before it stopped");
+        shell.say(&format!("echo in the shell: $((6 * {round}))"));
+        shell.wait_for(&format!("in the shell: {}", 6 * round));
+        shell.say("fg");
+        shell.wait_until("not back", |shown| shown.trim_end().ends_with("s") && shown.contains("› half\n"));
+    }
+    shell.send(" a line\r");
+    shell.wait_for("still here");
+    shell.send("\x04");
+    shell.wait_for("goes on");
+    shell.kill();
+}
+
+/// The process of this name that the shell started.
+fn process_named(shell: &AtScreen, name: &str) -> Pid {
+    let id = shell.child_id();
+    let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    let is_named =
+        |id: &&str| std::fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|comm| comm.trim() == name);
+    Pid::from_raw(children.split_whitespace().find(is_named).unwrap().parse().unwrap()).unwrap()
+}
+
+#[test]
+fn a_quit_gives_the_terminal_back_and_ends_the_process_by_its_signal() {
+    let server = FakeServer::script([says("never asked")]);
+    let place = Place::with(&server);
+    let mut screen = chat(&place);
+    assert!(screen.look(|terminal| terminal.screen().bracketed_paste()));
+    screen.signal(Signal::QUIT);
+    assert_eq!(screen.ended_by(), Some(Signal::QUIT.as_raw()));
+    screen.look(|terminal| {
+        let shown = terminal.screen();
+        assert!(!shown.hide_cursor() && !shown.bracketed_paste() && !shown.alternate_screen());
+    });
 }

@@ -146,6 +146,25 @@ fn damage_to_a_session_is_said_once_and_the_session_goes_on() {
     assert_eq!(said, 1 + 2 + 2 + 1, "the system prompt, two turns and the new message");
 }
 
+#[test]
+fn a_full_disk_in_a_turn_is_told_with_the_way_to_go_on() {
+    for (args, way_on) in [
+        ("chat --session s", "then `reyn chat --session s` goes on\n"),
+        ("ask first --session s", "then `reyn ask --session s \"go on\"` goes on\n"),
+    ] {
+        let long = "x".repeat(4_096);
+        let server = FakeServer::script([says(&long), says("back again")]);
+        let place = Place::with(&server).file("input", "first\n");
+        let mut command = place.command_of(std::path::Path::new("/bin/sh"));
+        let limited = format!("trap '' XFSZ; ulimit -f 4; exec \"$0\" {args} < input");
+        command.args(["-c", &limited, env!("CARGO_BIN_EXE_reyn")]);
+        let done = Running::new(command, place.masks()).finish().exits(1);
+        assert!(done.stderr.ends_with(way_on), "{}", done.stderr);
+        let done = place.run(["ask", "second", "--session", "s"]).exits(0);
+        assert_eq!(done.stdout, "back again\n");
+    }
+}
+
 /// The limit on the size of files makes a write fail as a full disk does, at any point of a turn.
 #[test]
 fn a_full_disk_fails_the_run_and_the_session_goes_on() {

@@ -5,6 +5,7 @@ use reyn_testkit::{FakeServer, call, calls, says};
 use serde_json::json;
 
 use crate::place::Place;
+use crate::running::Running;
 
 /// A server whose model writes `new` into this path.
 fn writes(path: impl ToString) -> FakeServer {
@@ -115,6 +116,21 @@ fn a_profile_narrows_what_is_offered() {
         .file(".reyn/capability_profiles/reader.yaml", "name: reader\ntool_allow: [read_file]\n");
     let _ = place.run(["ask", "go", "--profile", "reader"]).exits(0);
     assert_eq!(offered(&server), ["read_file"]);
+    // What is listed is what is offered, by the same words.
+    let listed = |words: &[&str]| {
+        let args = [&["tools", "list", "--json"], words].concat();
+        let value = Running::new(place.command(&args), place.masks()).finish().exits(0).json();
+        value["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let all: Vec<String> = listed(&[]);
+    assert_eq!(listed(&["--profile", "reader"]), ["read_file"]);
+    assert_eq!(listed(&["--exclude-tools", "read_file"]).len(), all.len() - 1);
+    assert_eq!(listed(&["--exclude-categories", "file"]), [] as [&str; 0]);
 }
 
 #[test]

@@ -101,16 +101,16 @@ fn after_a_revoke_a_run_is_asked_again() {
 }
 
 #[test]
-fn a_revoke_of_an_unknown_key_is_exit_code_1_with_near_keys() {
+fn a_revoke_of_an_unknown_key_is_exit_code_2_with_near_keys() {
     let place = place();
-    let done = place.run(["permissions", "revoke", "chat_router/file.write/docs"]).exits(1);
+    let done = place.run(["permissions", "revoke", "chat_router/file.write/docs"]).exits(2);
     expect![[r#"
         reyn: no answer has the key `chat_router/file.write/docs`; did you mean `chat_router/file.write/docs/`, `chat_router/file.write/notes.md` or `chat_router/file.write/reyn.yaml`?
     "#]]
     .assert_eq(&done.stderr);
     assert_eq!(answers(&place), ANSWERS);
-    let value = place.run(["permissions", "revoke", "x", "--json"]).exits(1).json();
-    assert_eq!((&value["exit_code"], &value["error"]["kind"]), (&json!(1), &json!("unknown_key")));
+    let value = place.run(["permissions", "revoke", "x", "--json"]).exits(2).json();
+    assert_eq!((&value["exit_code"], &value["error"]["kind"]), (&json!(2), &json!("unknown_key")));
 }
 
 #[test]

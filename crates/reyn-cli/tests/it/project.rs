@@ -21,6 +21,7 @@ fn init_says_what_it_made_and_what_is_next() {
         Created .gitignore
 
         Next:
+          reyn chat                            talk about the files in this folder
           reyn ask "what is in this folder?"   works at once, with what the machine offers
           reyn.yaml                            name a model, or what may be written without asking
           ~/.reyn/secrets.env                  keys, one NAME=value a line

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -181,6 +182,18 @@ impl AtScreen {
     pub(crate) fn finish(&mut self) -> Option<i32> {
         assert!(self.heard.wait(|heard| heard.has_ended), "still running:\n{}", self.everything());
         self.child.0.wait().unwrap().code()
+    }
+
+    /// The signal that ended the process; `None` where it ended by itself.
+    #[track_caller]
+    pub(crate) fn ended_by(&mut self) -> Option<i32> {
+        assert!(self.heard.wait(|heard| heard.has_ended), "still running:\n{}", self.everything());
+        self.child.0.wait().unwrap().signal()
+    }
+
+    /// The process's number.
+    pub(crate) fn child_id(&self) -> u32 {
+        self.child.0.id()
     }
 
     /// Takes the terminal away, and waits until the process has ended.

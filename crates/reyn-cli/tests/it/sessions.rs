@@ -91,7 +91,10 @@ fn sessions_are_listed_newest_first_with_their_titles() {
 fn where_there_is_no_session_it_is_said_how_to_begin_one() {
     let place = Place::new();
     let done = place.run(["sessions", "list"]).exits(0);
-    assert_eq!((done.stdout.as_str(), done.stderr.contains("`reyn ask` begins one")), ("", true));
+    assert_eq!(
+        (done.stdout.as_str(), done.stderr.contains("`reyn chat` or `reyn ask` begins one")),
+        ("", true)
+    );
     for args in [&["sessions", "show", "latest"][..], &["ask", "go on", "--continue"]] {
         let done = Running::new(place.command(args), place.masks()).finish().exits(2);
         assert!(done.stderr.contains("there is no session here"), "{}", done.stderr);

@@ -128,7 +128,7 @@ fn an_unknown_kind_is_told_with_a_near_one() {
 fn no_trail_yet_is_an_error_that_says_so() {
     let done = Place::new().run(["events"]).exits(1);
     expect![[r#"
-        reyn: there are no events at `/work/.reyn/events`; `reyn ask` writes some
+        reyn: there are no events at `/work/.reyn/events`; `reyn chat` and `reyn ask` write some
     "#]]
     .assert_eq(&done.stderr);
 }

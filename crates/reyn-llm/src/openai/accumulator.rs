@@ -1,7 +1,7 @@
 //! Puts the chunks of a streamed reply together, whatever habits the server has.
 
 use reyn_core::conversation::{Finish, Usage, UsageSource};
-use reyn_core::limits::{REPLY_BYTES_MAX, REPLY_CALLS_MAX};
+use reyn_core::limits::{REPLY_BYTES_MAX, REPLY_CALLS_MAX, USAGE_TOKENS_MAX};
 use reyn_core::request::RawCall;
 use serde_json::Value;
 
@@ -222,17 +222,19 @@ fn finish(reason: &str) -> Option<Finish> {
     }
 }
 
-/// Usage figures; `None` when all are zero, which servers send that do not count.
+/// Usage figures; `None` when all are zero, which servers send that do not count, or when one is no possible count.
 fn usage(usage: &Value) -> Option<Usage> {
     let figure = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
     let prompt_tokens = figure("/prompt_tokens").unwrap_or(0);
     let completion_tokens = figure("/completion_tokens").unwrap_or(0);
     let cached =
         figure("/prompt_tokens_details/cached_tokens").or_else(|| figure("/prompt_cache_hit_tokens"));
-    (prompt_tokens.saturating_add(completion_tokens) > 0).then(|| Usage {
+    let is_possible = |tokens: u64| tokens <= USAGE_TOKENS_MAX;
+    let is_counted = prompt_tokens > 0 || completion_tokens > 0;
+    (is_counted && is_possible(prompt_tokens) && is_possible(completion_tokens)).then(|| Usage {
         prompt_tokens,
         completion_tokens,
-        cached_tokens: cached.unwrap_or(0),
+        cached_tokens: cached.filter(|tokens| is_possible(*tokens)).unwrap_or(0),
         source: UsageSource::Provider,
     })
 }

@@ -234,7 +234,7 @@ fn text_before_a_call_is_kept_and_a_cut_reply_says_so() {
 }
 
 #[test]
-fn usage_is_read_wherever_it_stands_and_zeros_are_no_figures() {
+fn usage_is_read_wherever_it_stands_and_neither_zeros_nor_the_impossible_are_figures() {
     let usage = |figures: &str| format!(r#"{{"choices":[],"usage":{figures}}}"#);
     let expected = |cached_tokens| {
         Some(Usage { prompt_tokens: 7, completion_tokens: 3, cached_tokens, source: UsageSource::Provider })
@@ -247,14 +247,18 @@ fn usage_is_read_wherever_it_stands_and_zeros_are_no_figures() {
         ),
         (r#"{"prompt_tokens":7,"completion_tokens":3,"prompt_cache_hit_tokens":4}"#, expected(4)),
         (
-            r#"{"prompt_tokens":18446744073709551615,"completion_tokens":1}"#,
+            r#"{"prompt_tokens":1099511627776,"completion_tokens":3}"#,
             Some(Usage {
-                prompt_tokens: u64::MAX,
-                completion_tokens: 1,
+                prompt_tokens: 1 << 40,
+                completion_tokens: 3,
                 cached_tokens: 0,
                 source: UsageSource::Provider,
             }),
         ),
+        (r#"{"prompt_tokens":1099511627777,"completion_tokens":3}"#, None),
+        (r#"{"prompt_tokens":18446744073709551615,"completion_tokens":1}"#, None),
+        (r#"{"prompt_tokens":7,"completion_tokens":18446744073709551615}"#, None),
+        (r#"{"prompt_tokens":7,"completion_tokens":3,"prompt_cache_hit_tokens":1099511627777}"#, expected(0)),
         (r#"{"prompt_tokens":0,"completion_tokens":0}"#, None),
         ("null", None),
     ] {

@@ -42,7 +42,7 @@ pub(super) fn in_use(id: &str, holder: Option<&Holder>, now: &str) -> String {
     let since = match (since.parse::<Timestamp>(), now.parse::<Timestamp>()) {
         (Ok(since), Ok(now)) => {
             let age = age_in_words(now.as_second().saturating_sub(since.as_second()));
-            format!(" (since {since}, {age})")
+            format!(" (since {since:.0}, {age})")
         }
         (Ok(_) | Err(_), Ok(_) | Err(_)) => String::new(),
     };
@@ -155,6 +155,11 @@ mod tests {
             (
                 Some(holder("2026-01-02T01:00:00Z")),
                 "by process 7 (since 2026-01-02T01:00:00Z, 2 h ago); wait until it ends, end it with `kill 7`, \
+                 or use another session",
+            ),
+            (
+                Some(holder("2026-01-02T03:04:05.123456789Z")),
+                "by process 7 (since 2026-01-02T03:04:05Z, just now); wait until it ends, end it with `kill 7`, \
                  or use another session",
             ),
             (

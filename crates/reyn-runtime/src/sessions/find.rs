@@ -15,7 +15,7 @@ const SHOWN_MAX: usize = 5;
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
     /// There is none at all.
-    #[error("there is no session here yet; `reyn ask` begins one")]
+    #[error("there is no session here yet; `reyn chat` or `reyn ask` begins one")]
     Nothing,
     /// None is named so.
     #[error("no session is named `{wanted}`{}; `reyn sessions list` shows them", did_you_mean(near))]

@@ -84,6 +84,18 @@ fn a_title_is_bounded_and_of_a_long_log_nothing_but_the_beginning_is_read() {
 }
 
 #[test]
+fn a_title_keeps_how_its_words_are_spelled_and_is_a_line_that_is_seen() {
+    let place = Place::new();
+    place.add(
+        "emoji",
+        "\u{200b}\u{fe0f}\u{2800}\n\u{feff}❤\u{fe0f} 👩\u{200d}👧\u{a0}می\u{200c}خواهم\u{e0041}\u{fff9}",
+        0,
+    );
+    let title = place.sessions.all().unwrap().sessions.remove(0).title;
+    assert_eq!(title.as_deref(), Some("❤\u{fe0f} 👩\u{200d}👧 می\u{200c}خواهم"));
+}
+
+#[test]
 fn what_is_no_session_is_left_out_and_never_followed() {
     let place = Place::new();
     place.add("good", "hello", 0);

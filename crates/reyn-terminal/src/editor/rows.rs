@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
-use crate::line::grapheme_width;
+use crate::line::{cell_width, grapheme_width};
 use crate::visible;
 
 /// Columns between two tab stops, as in [`crate::Line`].
@@ -84,7 +84,7 @@ pub(super) fn cell(text: &str, at: usize, used: usize, place: Place) -> Cell<'_>
     let words = visible(grapheme);
     let is_written_out = words != grapheme;
     let (width, shown) = if is_written_out {
-        (words.len(), Cow::Owned(words))
+        (cell_width(&words), Cow::Owned(words))
     } else {
         (grapheme_width(grapheme), Cow::Borrowed(grapheme))
     };

@@ -1,16 +1,11 @@
 //! What a key does: it goes to the page, the question or the input, whichever is open.
 
-use std::time::Duration;
-
 use reyn_terminal::{Edited, Input};
 use rustix::process::{Signal, kill_current_process_group};
 
 use super::{Front, Kind};
 use crate::chat::wire::Wish;
 use crate::exit::Exit;
-
-/// How long the process waits to be stopped.
-const STOP_MS: u64 = 200;
 
 impl Front {
     pub(super) fn take_key(&mut self, input: &Input) {
@@ -34,7 +29,10 @@ impl Front {
                 self.last = Kind::Nothing;
             }
             Edited::Expand => self.expand(),
-            Edited::Suspend => self.suspend(),
+            // The key stops everything that was started with the chat, as it does elsewhere.
+            Edited::Suspend => self.suspend(|| {
+                let _ = kill_current_process_group(Signal::TSTP);
+            }),
         }
     }
 
@@ -53,8 +51,6 @@ impl Front {
             self.editor.set_text(&text);
         } else if self.busy.is_some() {
             self.queued.push(text);
-        } else if is_command {
-            self.print_said(&text);
         }
     }
 
@@ -100,18 +96,16 @@ impl Front {
         }
     }
 
-    /// Gives the terminal back to the shell until the shell wakes the process.
-    fn suspend(&mut self) {
+    /// Gives the terminal back to the shell, asks to be stopped, and takes the terminal again once the shell has woken
+    /// the process.
+    pub(super) fn suspend(&mut self, stop: impl FnOnce()) {
         self.reader.pause();
         let _ = self.screen.leave();
         drop(self.raw_mode.take());
         if self.page.is_some() {
             self.close_page();
         }
-        let _ = kill_current_process_group(Signal::TSTP);
-        // Another thread may be the one that takes the signal. By the end of this the process was stopped
-        // and woken, or nobody stops it.
-        std::thread::sleep(Duration::from_millis(STOP_MS));
+        self.stops.wait(stop);
         self.raw_mode = reyn_terminal::RawMode::enter().ok();
         self.reader.resume();
         self.disarm_question();

@@ -20,9 +20,7 @@ pub(super) static SLASH: Slash = Slash {
         async move {
             let back: usize = match arguments {
                 "" => 1,
-                number => number.parse().ok().filter(|number| *number > 0).ok_or_else(|| {
-                    format!("`{number}` is no number; `/copy 2` copies the answer before the last")
-                })?,
+                words => number(words)?,
             };
             let text = answer(desk.session.log(), back).ok_or("there is no such answer yet")?;
             if text.len() > COPY_BYTES_MAX {
@@ -46,6 +44,15 @@ pub(super) static SLASH: Slash = Slash {
     },
 };
 
+fn number(words: &str) -> Result<usize, String> {
+    const EXAMPLE: &str = "`/copy 2` copies the answer before the last";
+    match words.parse() {
+        Ok(0) => Err(format!("answers are counted back from 1, the last one; {EXAMPLE}")),
+        Ok(number) => Ok(number),
+        Err(_) => Err(format!("`{words}` is no number of an answer; {EXAMPLE}")),
+    }
+}
+
 /// The answer `back` answers ago; 1 is the last one.
 fn answer(log: &[Entry], back: usize) -> Option<&str> {
     let answers = log.iter().rev().filter_map(|entry| match entry {
@@ -62,4 +69,19 @@ fn answer(log: &[Entry], back: usize) -> Option<&str> {
         | Entry::Ended { .. } => None,
     });
     answers.skip(back - 1).map(str::trim).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_counted_back_from_the_last() {
+        let example = "`/copy 2` copies the answer before the last";
+        assert_eq!(number("1"), Ok(1));
+        assert_eq!(number("0"), Err(format!("answers are counted back from 1, the last one; {example}")));
+        for words in ["x", "-1", "1 2"] {
+            assert_eq!(number(words), Err(format!("`{words}` is no number of an answer; {example}")));
+        }
+    }
 }

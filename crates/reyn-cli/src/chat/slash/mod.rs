@@ -14,7 +14,7 @@ mod sessions;
 mod tools;
 
 use futures::future::BoxFuture;
-use reyn_core::text::nearest;
+use reyn_core::text::meant;
 use reyn_terminal::{Line, Style};
 
 use super::desk::{After, Desk};
@@ -86,7 +86,7 @@ fn find(name: &str) -> Result<&'static Slash, String> {
         return Ok(&help::SLASH);
     }
     all().find(|slash| slash.name == name).ok_or_else(|| {
-        let hint = match nearest(name, all().map(|slash| slash.name)).first() {
+        let hint = match meant(name, all().map(|slash| slash.name)) {
             Some(near) => format!("did you mean `/{near}`?"),
             None => "/help lists the commands".to_owned(),
         };
@@ -131,6 +131,7 @@ mod tests {
         let told = |name| find(name).err().unwrap();
         assert_eq!(told("modle"), "there is no command `/modle`; did you mean `/model`?");
         assert_eq!(told("sesions"), "there is no command `/sesions`; did you mean `/sessions`?");
+        assert_eq!(told("nope"), "there is no command `/nope`; /help lists the commands");
         assert_eq!(told("xyzzy"), "there is no command `/xyzzy`; /help lists the commands");
         assert_eq!(find("exit").ok().map(|slash| slash.name), Some("quit"));
     }

@@ -1,6 +1,6 @@
 //! `/save`: the conversation as a Markdown file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use futures::FutureExt;
 use reyn_runtime::Sessions;
@@ -25,16 +25,16 @@ pub(super) static SLASH: Slash = Slash {
     },
 };
 
-/// Writes a new file; relative names are below the project's folder.
+/// Writes a new file and returns its real path; relative names are below the project's folder.
 fn save(desk: &Desk, name: &str) -> Result<PathBuf, String> {
     let name = if name.is_empty() { format!("{}.md", desk.session.id()) } else { name.to_owned() };
-    let path = desk.project.root().join(name);
+    let path = new_file::resolve(desk.project.root(), Path::new(&name)).map_err(|error| error.to_string())?;
     let stored =
         Sessions::new(&desk.project.state()).read(desk.session.id()).map_err(|error| error.to_string())?;
     let text = markdown(&stored.summary, &parts(stored.entries()));
     match new_file::write(&path, text.as_bytes(), false) {
         Ok(()) => Ok(path),
         Err(error @ NewFileError::Exists(_)) => Err(format!("{error}; give another name: `/save FILE`")),
-        Err(error @ NewFileError::Io { .. }) => Err(error.to_string()),
+        Err(error @ (NewFileError::LeadsOut { .. } | NewFileError::Io { .. })) => Err(error.to_string()),
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use super::{Filter, Line, LineReader, counted, files};
+use super::{Filter, Merged, Part, counted, files};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::signals::cancel_on_signal;
@@ -84,39 +84,29 @@ async fn follow(path: &Path, filter: &Filter<'_>, cancel: &CancellationToken) ->
 }
 
 impl Followed {
-    /// Reads what was written since the last time, file by file. What is removed is forgotten.
+    /// Reads what was written since the last time, in the order of its times. What is removed is forgotten.
     fn read(&mut self, path: &Path, on_event: &mut dyn FnMut(Value)) -> Result<(), Failure> {
         let files = if path.exists() { files(path)? } else { vec![] };
         self.positions.retain(|path, _| path.exists());
+        let mut grown = vec![];
         for file in files {
             let position = self.positions.get(&file).copied().unwrap_or(0);
             // It may be gone since it was listed.
             let Ok(found) = std::fs::metadata(&file) else { continue };
             let start = if found.len() < position { 0 } else { position };
-            let end = if found.len() > start { self.read_file(&file, start, on_event)? } else { start };
-            self.positions.insert(file, end);
-        }
-        Ok(())
-    }
-
-    /// Reads the whole lines of a file from `start` on; returns where they end.
-    fn read_file(
-        &mut self,
-        file: &Path,
-        start: u64,
-        on_event: &mut dyn FnMut(Value),
-    ) -> Result<u64, Failure> {
-        let mut reader = LineReader::open(file, start)?;
-        let mut end = start;
-        while let Some(line) = reader.next_line()? {
-            let Line { is_whole: true, .. } = line else { break };
-            end = reader.position;
-            match line.event() {
-                Some(event) => on_event(event),
-                None => self.bad_lines += 1,
+            if found.len() > start {
+                grown.push(Part { path: file, start });
+            } else {
+                self.positions.insert(file, start);
             }
         }
-        Ok(end)
+        let mut events = Merged::new(grown, false);
+        while let Some(event) = events.next()? {
+            on_event(event);
+        }
+        self.bad_lines += events.bad_lines;
+        self.positions.extend(events.ended.into_iter().map(|part| (part.path, part.start)));
+        Ok(())
     }
 }
 

@@ -34,10 +34,14 @@ pub(super) fn run(args: &ExportArgs, sessions: &Sessions) -> Result<Exit, Failur
 }
 
 fn write(path: &Path, bytes: &[u8], may_replace: bool, stored: &StoredSession) -> Result<(), Failure> {
-    new_file::write(path, bytes, may_replace).map_err(|error| match error {
+    let written =
+        new_file::resolve(Path::new("."), path).and_then(|path| new_file::write(&path, bytes, may_replace));
+    written.map_err(|error| match error {
         NewFileError::Exists(_) => {
+            let error = NewFileError::Exists(path.to_owned());
             Failure::failed("exists", format!("{error}; `--force` replaces it, or name another file"))
         }
+        NewFileError::LeadsOut { .. } => Failure::failed("leads_out", error.to_string()),
         NewFileError::Io { .. } => Failure::failed("io", error.to_string()),
     })?;
     let id = &stored.summary.id;

@@ -29,7 +29,7 @@ pub(super) fn run(args: &ListArgs, sessions: &Sessions, now: Timestamp) -> Resul
     output::result(&table(&listing, now, columns()));
     let shown = listing.sessions.len();
     if listing.total == 0 {
-        output::note("reyn: there is no session here yet; `reyn ask` begins one");
+        output::note("reyn: there is no session here yet; `reyn chat` or `reyn ask` begins one");
     } else if shown < listing.total {
         output::remark(&format!("{shown} of {} sessions; `--all` lists every one", listing.total));
     }

@@ -37,7 +37,7 @@ pub(super) fn run(args: &VerifyArgs, sessions: &Sessions) -> Result<Exit, Failur
         let status = if exit == Exit::Done { "ok" } else { "error" };
         output::json(&json!({ "status": status, "exit_code": exit.code(), "sessions": checked }));
     } else if ids.is_empty() {
-        output::note("reyn: there is no session here yet; `reyn ask` begins one");
+        output::note("reyn: there is no session here yet; `reyn chat` or `reyn ask` begins one");
     }
     Ok(exit)
 }
