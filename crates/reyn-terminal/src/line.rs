@@ -187,7 +187,8 @@ impl Line {
 
     fn push_clean(&mut self, text: &str, style: Style) {
         let text = unjoined(text);
-        let text = unstacked(&text, self.marks_at_end());
+        let stacked = if text.is_ascii() { 0 } else { self.marks_at_end() };
+        let text = unstacked(&text, stacked);
         self.push_fitting(&text, cell_width(&text), style);
     }
 
@@ -298,6 +299,9 @@ const MARKS_LOOKED_AT_MAX: usize = 64;
 
 /// A text whose characters bear at most [`MARKS_MAX`] marks, after a text that ends in `stacked` marks.
 fn unstacked(text: &str, mut stacked: usize) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
     let mut shown: Option<String> = None;
     for (at, c) in text.char_indices() {
         if has_width(c) {
