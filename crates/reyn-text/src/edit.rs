@@ -83,6 +83,24 @@ impl Plan {
     }
 }
 
+/// Characters of a file's end that an error shows.
+const END_CHARS_MAX: usize = 200;
+/// Lines of it.
+const END_LINES_MAX: usize = 5;
+
+/// The last lines of a file, as few as stand in it once.
+fn unique_end(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(['\r', '\n']);
+    let starts = text.rmatch_indices('\n').map(|(at, _)| at + 1).chain([0]);
+    starts
+        .filter(|at| *at < text.len())
+        .take(END_LINES_MAX)
+        .map(|start| &text[start..])
+        .take_while(|end| end.chars().count() <= END_CHARS_MAX)
+        .find(|end| !end.trim().is_empty() && text.matches(end).count() == 1)
+        .map(|end| end.replace("\r\n", "\n"))
+}
+
 /// Finds what an edit changes. Nothing is changed here.
 ///
 /// Strings of ASCII need no encoding and are replaced in any file, unless it is UTF-16 (replaced in its
@@ -96,7 +114,7 @@ impl Plan {
 /// [`EditError`], which says why no single reading is right and what is there instead.
 pub fn plan(bytes: &[u8], edit: &Edit<'_>) -> Result<Plan, EditError> {
     if edit.old.is_empty() {
-        return Err(EditError::EmptyOld);
+        return Err(EditError::EmptyOld { end: unique_end(bytes) });
     }
     if edit.old == edit.new {
         return Err(EditError::NothingChanges);

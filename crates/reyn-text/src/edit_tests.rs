@@ -188,7 +188,8 @@ fn an_edit_that_has_no_single_reading_says_why() {
         "\n=> add lines before or after to `old_string` until it names one place, or set `replace_all`";
     const NAME_IT: &str = "\n=> give the file's encoding as `encoding`";
     let table: Vec<(&str, &[u8], Edit<'_>, String)> = vec![
-        ("empty", b"a", edit("", "b", ONCE), "`old_string` is empty, so it names no place\n=> `write_file` creates a file or replaces all of it".into()),
+        ("empty", b"a\nb\na\n", edit("", "b", ONCE), "`old_string` is empty, so it names no place\n=> to add to the end of the file, give how it ends, \"b\\na\", as `old_string` and the same with the new text after it as `new_string`; `write_file` creates a file or replaces all of it".into()),
+        ("empty, in a file that ends in nothing told apart", b"\n\n", edit("", "b", ONCE), "`old_string` is empty, so it names no place\n=> to add to the end of the file, read its last lines, give them as `old_string` and the same with the new text after it as `new_string`; `write_file` creates a file or replaces all of it".into()),
         ("the same", b"a", edit("a", "a", ONCE), "nothing would change: `old_string` and `new_string` are the same\n=> give in `new_string` what shall stand there".into()),
         ("two", b"a\nb\na\n", edit("a", "b", ONCE), format!("`old_string` is in the file 2 times, in lines 1 and 3{SEVERAL}")),
         ("two that overlap", b"aaa", edit("aa", "b", ONCE), format!("`old_string` is in the file 2 times, in line 1{SEVERAL}")),

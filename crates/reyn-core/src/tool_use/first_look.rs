@@ -28,6 +28,37 @@ pub(crate) fn is_about_an_unseen_file(log: &[Entry]) -> bool {
     names.any(|name| !log.iter().any(|entry| names_it(entry, name)))
 }
 
+/// Words that ask to change what is there, as they begin.
+const CHANGES: [&str; 14] = [
+    "add",
+    "append",
+    "insert",
+    "change",
+    "edit",
+    "replace",
+    "fix",
+    "update",
+    "correct",
+    "remove",
+    "modify",
+    "extend",
+    "shorten",
+    "translate",
+];
+/// The same in Japanese, where words are not set apart.
+const CHANGES_IN_JAPANESE: [&str; 9] =
+    ["追加", "追記", "変更", "修正", "直し", "直す", "置き換え", "更新", "書き換え"];
+
+/// Whether the latest message asks to change something that is there.
+#[must_use]
+pub(crate) fn asks_for_a_change(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| CHANGES.iter().any(|change| word.starts_with(change)))
+        || CHANGES_IN_JAPANESE.iter().any(|change| text.contains(change))
+}
+
 /// Letters of a path as people write it in a sentence; a name in another script ends where its letters do.
 const fn is_of_a_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | ':')
@@ -82,6 +113,22 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(is_about_an_unseen_file(&[says(text)]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_may_ask_for_a_change() {
+        let table = [
+            ("Add a line to README.md", true),
+            ("please fix the typo in a.md", true),
+            ("README.mdに一行追加して", true),
+            ("put hello into b.txt", false),
+            ("write a poem to poem.txt", false),
+            ("b.txt を作って", false),
+            ("what is in a.md?", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(asks_for_a_change(&[says(text)]), expected, "{text}");
         }
     }
 

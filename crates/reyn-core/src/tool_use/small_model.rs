@@ -9,7 +9,7 @@ use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::answer_stream::AnswerStream;
-use super::first_look::is_about_an_unseen_file;
+use super::first_look::{asks_for_a_change, is_about_an_unseen_file};
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
 use crate::conversation::{Entry, current_turn};
@@ -25,6 +25,10 @@ pub struct Profile {
     /// Optional parameters that are shown. A small model fills in whatever it sees, so a filter that it is
     /// shown is a filter that it makes up.
     pub optional_parameters: &'static [&'static str],
+    /// Tools that change what is there, which a small model makes up unless it has seen it.
+    pub after_a_look: &'static [&'static str],
+    /// The same where a message asks for a change; elsewhere they make what is not there yet.
+    pub after_a_look_for_a_change: &'static [&'static str],
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
     /// Longest string argument under a schema, in characters.
@@ -51,6 +55,8 @@ pub const PROFILE: Profile = Profile {
         Tools:\n",
     // To go on where a result was cut.
     optional_parameters: &["offset"],
+    after_a_look: &["edit_file"],
+    after_a_look_for_a_change: &["write_file"],
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
     examples: &[
@@ -115,11 +121,11 @@ pub fn request<'a>(
     let response_schema = match format {
         ToolFormat::Constrained => {
             let repeated = repeated_tools(log);
-            let can_look = surface.callables.iter().any(|callable| takes_a_path(surface, &callable.name));
+            let is_look = |name: &str| takes_a_path(surface, name) && !PROFILE.after_a_look.contains(&name);
+            let can_look = surface.callables.iter().any(|callable| is_look(&callable.name));
             let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
-            let is_callable = |name: &str| {
-                offer_tools && !repeated.contains(&name) && (!must_look || takes_a_path(surface, name))
-            };
+            let is_callable =
+                |name: &str| offer_tools && !repeated.contains(&name) && (!must_look || is_look(name));
             Some(reply_schema(surface, !must_look, &is_callable))
         }
         ToolFormat::Native | ToolFormat::Text => None,

@@ -20,7 +20,10 @@ const NO_NUMBERS: &str = ", with control characters themselves where their numbe
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditError {
     /// `old` is empty.
-    EmptyOld,
+    EmptyOld {
+        /// How the file ends, as far as that stands in it once; `None` where it is long or not UTF-8.
+        end: Option<String>,
+    },
     /// `old` and `new` are the same.
     NothingChanges,
     /// The bytes are no text.
@@ -141,7 +144,16 @@ impl EditError {
     pub fn hint(&self) -> Option<String> {
         const NAME_IT: &str = "give the file's encoding as `encoding`";
         let hint = match self {
-            Self::EmptyOld => "`write_file` creates a file or replaces all of it".to_owned(),
+            Self::EmptyOld { end } => {
+                let end = match end {
+                    Some(end) => format!("give how it ends, {end:?}, as `old_string`"),
+                    None => "read its last lines, give them as `old_string`".to_owned(),
+                };
+                format!(
+                    "to add to the end of the file, {end} and the same with the new text after it as \
+                     `new_string`; `write_file` creates a file or replaces all of it"
+                )
+            }
             Self::NothingChanges => "give in `new_string` what shall stand there".to_owned(),
             Self::NotText(NotText::Binary) => format!("if it is text nevertheless, {NAME_IT}"),
             Self::NotText(NotText::Utf32) => return None,
@@ -188,7 +200,7 @@ impl EditError {
                 not_found.help = Help::None;
                 Self::NotFound(not_found)
             }
-            other @ (Self::EmptyOld
+            other @ (Self::EmptyOld { .. }
             | Self::NothingChanges
             | Self::NotText(_)
             | Self::Stateful(_)
@@ -207,7 +219,7 @@ impl EditError {
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EmptyOld => f.write_str("`old_string` is empty, so it names no place"),
+            Self::EmptyOld { .. } => f.write_str("`old_string` is empty, so it names no place"),
             Self::NothingChanges => {
                 f.write_str("nothing would change: `old_string` and `new_string` are the same")
             }
