@@ -27,12 +27,7 @@ impl Person for AtTerminal {
             forget_typed_ahead();
             for _ in 0..ATTEMPTS_MAX {
                 output::note_part(&offer(question));
-                let mut open_line = OpenLine(true);
-                // A thread of its own, so that ctrl-C is heard while it waits for a line.
-                let line = tokio::task::spawn_blocking(read_line).await.ok().flatten();
-                open_line.0 = line.is_none();
-                drop(open_line);
-                match line.as_deref().map(|line| reply(line, question)) {
+                match answer_line().await.as_deref().map(|line| reply(line, question)) {
                     None => return Answer::NO,
                     Some(Some(Reply::Answer(answer))) => return answer,
                     Some(Some(Reply::AskWhy)) => return Answer::No { reason: why().await },
@@ -43,6 +38,15 @@ impl Person for AtTerminal {
         }
         .boxed()
     }
+}
+
+/// The line that is typed behind a question; `None` at the end of the input.
+pub(crate) async fn answer_line() -> Option<String> {
+    let mut open_line = OpenLine(true);
+    // A thread of its own, so that ctrl-C is heard while it waits for a line.
+    let line = tokio::task::spawn_blocking(read_line).await.ok().flatten();
+    open_line.0 = line.is_none();
+    line
 }
 
 /// Ends the line of a question that nobody answered, so that what is said next begins a line.
@@ -57,7 +61,7 @@ impl Drop for OpenLine {
 }
 
 /// Drops what was typed before the question was seen: it was meant for something else.
-fn forget_typed_ahead() {
+pub(crate) fn forget_typed_ahead() {
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 

@@ -279,6 +279,28 @@ async fn a_password_in_the_address_is_not_shown() {
 }
 
 #[tokio::test]
+async fn a_secret_in_the_address_is_not_shown_whatever_the_server_says_of_it() {
+    let moved = |location: &str| Response::json(307, &json!({})).header("location", location);
+    for response in [
+        Response::html(200, "<p>"),
+        moved("https://other/hunter2/v1/chat/completions"),
+        Response::json(400, &json!({"error": {"message": "no route /hunter2/v1"}})),
+        Response::json(404, &json!({"error": {"message": "no route /hunter2/v1"}})),
+    ] {
+        let server = FakeServer::script([response]);
+        let address = server.api_base().replace("/v1", "/hunter2/v1");
+        let written = server.api_base().replace("/v1", "/${TOKEN}/v1");
+        let mut endpoint = endpoint(&address);
+        endpoint.address = ServerAddress::with_secrets(address, &written, &["hunter2".to_owned()]);
+        assert!(!format!("{endpoint:?}").contains("hunter2"));
+        let (reply, _) = ask(&OpenAiChat::loopback_only(endpoint)).await;
+        let error = reply.unwrap_err().message;
+        let names_it = error.contains("/${TOKEN}/v1") || error.contains("/[redacted]/v1");
+        assert!(names_it && !error.contains("hunter2"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn an_old_connection_that_is_dead_asks_for_another_attempt_at_once() {
     let server = FakeServer::script([says("one").into(), Response::reset(), Response::reset()]);
     let model = model(&server.api_base());
