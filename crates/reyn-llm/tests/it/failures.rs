@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reyn_core::limits::ERROR_BODY_BYTES_MAX;
 use reyn_llm::ModelErrorKind as Kind;
-use reyn_llm::{ApiKey, ChatModel as _, Endpoint, ModelError, OpenAiChat, Retrying};
+use reyn_llm::{ApiKey, ChatModel as _, Endpoint, ModelError, OpenAiChat, Retrying, ServerAddress};
 use reyn_testkit::{FakeServer, Gate, Response, says, sse};
 use serde_json::json;
 
