@@ -30,7 +30,8 @@ pub(crate) fn is_yes(question: &str, default: Default) -> bool {
     }
 }
 
-fn is_clear_yes(line: &str, default: Default) -> bool {
+/// Whether a line says yes, where an empty one means `default`.
+pub(crate) fn is_clear_yes(line: &str, default: Default) -> bool {
     match line.trim() {
         "" => default == Default::Yes,
         word => matches!(word, "y" | "Y" | "yes"),

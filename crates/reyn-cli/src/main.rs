@@ -21,6 +21,7 @@ mod person;
 mod reference;
 mod signals;
 mod transcript;
+mod untrusted_server;
 mod view;
 mod wiring;
 

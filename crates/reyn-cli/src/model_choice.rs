@@ -8,12 +8,14 @@ use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec, Price};
 use reyn_core::text::{alternatives, nearest};
 use reyn_core::tool_use::Framing;
 use reyn_llm::{
-    ApiKey, ChatModel, Endpoint, LlmTimeouts, OpenAiChat, Provider, Providers, Recording, Retrying,
-    find_local_server,
+    ApiKey, ChatModel, Endpoint, LlmTimeouts, NamedBy, OpenAiChat, Provider, Providers, Recording, Retrying,
+    ServerAddress, ServerOrigin, ServerTrust, find_local_server, server_trust,
 };
+use reyn_runtime::config::WrittenAddress;
 
 use crate::exit::Failure;
 use crate::local_model;
+use crate::untrusted_server::{self, UntrustedServer};
 use crate::wiring::Project;
 
 /// A model, and the sentence that says why it is this one.
@@ -43,6 +45,8 @@ pub(crate) enum Plan {
         key_name: Option<String>,
         /// Why it.
         why: String,
+        /// What has to be asked before anything is sent there.
+        untrusted: Option<Box<UntrustedServer>>,
     },
     /// The model that runs in this process.
     Local {
@@ -56,7 +60,12 @@ pub(crate) enum Plan {
 /// Chooses. `asked` is `--model`.
 pub(crate) async fn choose(project: &Project, asked: Option<&str>, may_ask: bool) -> Result<Choice, Failure> {
     match plan(project, asked).await? {
-        Plan::Server { endpoint, why, .. } => Ok(open_server(project, *endpoint, why)),
+        Plan::Server { endpoint, why, untrusted, .. } => {
+            if let Some(untrusted) = untrusted {
+                untrusted.consent(may_ask).await?;
+            }
+            Ok(open_server(project, *endpoint, why))
+        }
         Plan::Local { named, why } => local_model::open(project, named.as_deref(), why, may_ask).await,
     }
 }
@@ -103,7 +112,8 @@ pub(crate) async fn plan(project: &Project, asked: Option<&str>) -> Result<Plan,
     }
     if let Some(api_base) = &llm.api_base {
         let message = format!(
-            "`llm.api_base` is {api_base}, but no model is named; set `llm.model: PROVIDER/MODEL` beside it"
+            "`llm.api_base` is {}, but no model is named; set `llm.model: PROVIDER/MODEL` beside it",
+            address(api_base, &project.config.written_address(api_base)).shown()
         );
         return Err(Failure::usage("unknown_model", message));
     }
@@ -143,22 +153,56 @@ fn at_server(
     why: String,
 ) -> Result<Plan, Failure> {
     let provider = providers.provider(&spec.provider);
-    let api_base = match (&spec.options.api_base, provider) {
-        (Some(api_base), _) => api_base.clone(),
-        (None, Some(provider)) => provider.api_base.clone(),
-        (None, None) => return Err(unknown_provider(&spec, providers)),
+    let own = provider.map(|provider| provider.api_base.as_str());
+    let Some(api_base) = spec.options.api_base.clone().or_else(|| own.map(str::to_owned)) else {
+        return Err(unknown_provider(&spec.provider, providers));
     };
+    let is_named = spec.options.api_base.is_some();
     let (key_name, key) = key(project, &spec, provider)?.unzip();
+    let written = project.config.written_address(&api_base);
+    let address = address(&api_base, &written);
+    let named_by = match (is_named, written.is_persons) {
+        (false, _) => NamedBy::Providers,
+        (true, true) => NamedBy::Person,
+        (true, false) => NamedBy::Project,
+    };
+    let trusted = trusted_servers(project);
+    let untrusted = match server_trust(&api_base, named_by, own, &trusted) {
+        ServerTrust::Trusted | ServerTrust::NoAddress => None,
+        ServerTrust::Asks(server) => {
+            let values = untrusted_server::values(project, key_name.as_deref(), &spec);
+            Some(Box::new(UntrustedServer::new(spec.name(), &server, &address, &written, values)))
+        }
+    };
+    // The address stands in the endpoint, where it is not shown.
+    let options = ModelOptions { api_base: None, ..spec.options };
     let endpoint = Endpoint {
         provider: spec.provider,
         model: spec.model,
-        api_base,
+        address,
         key,
-        framing: Framing { format: spec.options.tool_format.unwrap_or_default() },
-        options: spec.options,
+        framing: Framing { format: options.tool_format.unwrap_or_default() },
+        options,
         timeouts: LlmTimeouts::from(&project.config.settings.safety.timeout),
     };
-    Ok(Plan::Server { endpoint: Box::new(endpoint), key_name, why })
+    Ok(Plan::Server { endpoint: Box::new(endpoint), key_name, why, untrusted })
+}
+
+/// `llm.trusted_servers`.
+fn trusted_servers(project: &Project) -> Vec<ServerOrigin> {
+    let entries = &project.config.settings.llm.trusted_servers;
+    // Loading the configuration told of those that are no servers.
+    entries.iter().filter_map(|entry| ServerOrigin::parse(entry).ok()).collect()
+}
+
+/// An address with what may be shown of it.
+fn address(api_base: &str, written: &WrittenAddress) -> ServerAddress {
+    match &written.template {
+        Some(template) if !written.secrets.is_empty() => {
+            ServerAddress::with_secrets(api_base, template, &written.secrets)
+        }
+        Some(_) | None => ServerAddress::new(api_base),
+    }
 }
 
 fn open_server(project: &Project, endpoint: Endpoint, why: String) -> Choice {
@@ -200,15 +244,15 @@ fn key(
     Ok(found)
 }
 
-fn unknown_provider(spec: &ModelSpec, providers: &Providers) -> Failure {
+fn unknown_provider(provider: &str, providers: &Providers) -> Failure {
     let names: Vec<&str> = providers.all().iter().map(|provider| provider.name.as_str()).collect();
-    let near = nearest(&spec.provider, names.iter().copied());
+    let near = nearest(provider, names.iter().copied());
     let hint = if near.is_empty() {
         "give the model an `api_base`".to_owned()
     } else {
         format!("did you mean {}? Otherwise give the model an `api_base`", alternatives(&near))
     };
-    Failure::usage("unknown_provider", format!("`{}` is no provider; {hint}", spec.provider))
+    Failure::usage("unknown_provider", format!("`{provider}` is no provider; {hint}"))
 }
 
 fn unresolved(error: &ModelClassError) -> Failure {

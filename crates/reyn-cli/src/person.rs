@@ -35,12 +35,7 @@ impl Person for AtTerminal {
             while attempts < ATTEMPTS_MAX && views < VIEWS_MAX {
                 forget_typed_ahead();
                 output::note_part(&offer(question));
-                let mut open_line = OpenLine(true);
-                // A thread of its own, so that ctrl-C is heard while it waits for a line.
-                let line = tokio::task::spawn_blocking(read_line).await.ok().flatten();
-                open_line.0 = line.is_none();
-                drop(open_line);
-                match line.as_deref().map(|line| reply(line, question)) {
+                match answer_line().await.as_deref().map(|line| reply(line, question)) {
                     None => return Answer::NO,
                     Some(Some(Said::Reply(Reply::Answer(answer)))) => return answer,
                     Some(Some(Said::Reply(Reply::AskWhy))) => return Answer::No { reason: why().await },
@@ -61,6 +56,15 @@ impl Person for AtTerminal {
     }
 }
 
+/// The line that is typed behind a question; `None` at the end of the input.
+pub(crate) async fn answer_line() -> Option<String> {
+    let mut open_line = OpenLine(true);
+    // A thread of its own, so that ctrl-C is heard while it waits for a line.
+    let line = tokio::task::spawn_blocking(read_line).await.ok().flatten();
+    open_line.0 = line.is_none();
+    line
+}
+
 /// Ends the line of a question that nobody answered, so that what is said next begins a line.
 struct OpenLine(bool);
 
@@ -73,7 +77,7 @@ impl Drop for OpenLine {
 }
 
 /// Drops what was typed before the question was seen: it was meant for something else.
-fn forget_typed_ahead() {
+pub(crate) fn forget_typed_ahead() {
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 

@@ -57,6 +57,11 @@ pub(crate) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
         .unwrap_or_default()
 }
 
+/// The same of a request, without the address that it went to.
+pub(crate) fn request_cause(error: reqwest::Error) -> String {
+    root_cause(&error.without_url())
+}
+
 fn tls_without_roots() -> Result<rustls::ClientConfig, ClientError> {
     let builder = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

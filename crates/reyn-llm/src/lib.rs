@@ -10,6 +10,8 @@ mod openai;
 mod providers;
 mod replay;
 mod retry;
+mod server_address;
+mod server_trust;
 mod sse;
 
 pub use api_key::ApiKey;
@@ -20,4 +22,6 @@ pub use openai::{Endpoint, LlmTimeouts, OpenAiChat};
 pub use providers::{Provider, Providers, ProvidersError, SuggestedModels};
 pub use replay::{Recording, ReplayError, Replaying};
 pub use retry::{Retrying, wait_before};
+pub use server_address::ServerAddress;
+pub use server_trust::{NamedBy, OriginError, ServerOrigin, ServerTrust, server_trust};
 pub use sse::{SseDecoder, SseError, SseEvent};

@@ -9,6 +9,7 @@ use reyn_core::limits::{LOCAL_SERVER_ANSWER_MS_MAX, LOCAL_SERVER_CONNECT_MS_MAX}
 use crate::http_client::is_loopback;
 use crate::model_list::{ListTimes, list_models};
 use crate::providers::{Provider, Providers};
+use crate::server_address::ServerAddress;
 
 /// A model server on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ async fn ask(provider: &Provider) -> Option<LocalServer> {
         connect: Duration::from_millis(LOCAL_SERVER_CONNECT_MS_MAX),
         answer: Duration::from_millis(LOCAL_SERVER_ANSWER_MS_MAX),
     };
-    let models = list_models(&provider.api_base, None, times).await.ok()?;
+    let models = list_models(&ServerAddress::new(&provider.api_base), None, times).await.ok()?;
     Some(LocalServer {
         provider: provider.name.clone(),
         api_base: provider.api_base.clone(),

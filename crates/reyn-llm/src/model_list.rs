@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reyn_core::limits::MODEL_LIST_BYTES_MAX;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::api_key::ApiKey;
-use crate::http_client::{client_for, root_cause};
+use crate::http_client::{client_for, request_cause};
+use crate::server_address::ServerAddress;
 
 /// How long a server may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,20 +40,17 @@ pub enum ListError {
     NoList,
 }
 
-/// Asks a server for its models: `GET {api_base}/models`, once, following no redirect. The key goes to this
+/// Asks a server for its models: `GET {address}/models`, once, following no redirect. The key goes to this
 /// address alone.
 ///
 /// # Errors
 /// When the address is none, nobody answers in time, or the answer is no list.
 pub async fn list_models(
-    api_base: &str,
+    address: &ServerAddress,
     key: Option<&ApiKey>,
     times: ListTimes,
 ) -> Result<Vec<String>, ListError> {
-    let mut url = Url::parse(api_base).map_err(|error| ListError::Address(error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(ListError::Address("it must begin with `http://` or `https://`".to_owned()));
-    }
+    let mut url = address.url().map_err(ListError::Address)?;
     let no_path = || ListError::Address("it has no path".to_owned());
     url.path_segments_mut().map_err(|()| no_path())?.pop_if_empty().push("models");
     let client =
@@ -66,7 +63,8 @@ pub async fn list_models(
         request = request.header(AUTHORIZATION, value);
     }
     let answer = async {
-        let unreachable = |error: reqwest::Error| ListError::Unreachable(root_cause(&error.without_url()));
+        let unreachable =
+            |error: reqwest::Error| ListError::Unreachable(address.redact(&request_cause(error)));
         let mut response = request.send().await.map_err(unreachable)?;
         if !response.status().is_success() {
             return Err(ListError::Status(response.status().as_u16()));

@@ -173,6 +173,11 @@ fn serve(stream: TcpStream, shared: &Shared) {
 impl Shared {
     fn answer(&self, request: &HttpRequest) -> Response {
         let path = request.path.split('?').next().unwrap_or_default();
+        // Whoever takes this server for a proxy names the server that is meant before the path.
+        let path = path
+            .strip_prefix("http://")
+            .and_then(|rest| rest.find('/').map(|at| &rest[at..]))
+            .unwrap_or(path);
         match (request.method.as_str(), path) {
             ("GET", "/v1/models") if !self.has_right_key(request) => {
                 error(401, "the key is wrong or missing")

@@ -30,7 +30,7 @@ const fn words(exit: Exit) -> (&'static str, &'static str, &'static str) {
         ),
         Exit::Usage => (
             "it was called wrongly, or the configuration is wrong",
-            "an unknown flag; a session, tool, model or key that does not exist; a mistake in `reyn.yaml`; no model is known",
+            "an unknown flag; a session, tool, model or key that does not exist; a mistake in `reyn.yaml`; no model is known; a server that only the project names",
             "`reyn COMMAND --help`, `reyn config check`",
         ),
         Exit::Limited => (

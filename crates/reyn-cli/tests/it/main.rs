@@ -30,4 +30,5 @@ mod secret;
 mod sessions;
 mod terminal;
 mod trail;
+mod untrusted_server;
 mod verify;

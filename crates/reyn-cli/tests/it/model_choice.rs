@@ -132,7 +132,8 @@ fn a_class_that_is_misspelt_is_told_with_the_right_one() {
 #[test]
 fn no_test_can_reach_a_paid_model() {
     let text = "llm: {model: openai/a, api_base: 'https://api.openai.com/v1'}";
-    let place = Place::new().config(text).env("OPENAI_API_KEY", "sk-secret");
+    let place = Place::new().env("OPENAI_API_KEY", "sk-secret");
+    std::fs::write(place.home.join(".reyn/config.yaml"), text).unwrap();
     let done = place.run(["ask", "go"]).exits(1);
     assert!(done.stderr.contains("cannot connect to https://api.openai.com/v1"), "{}", done.stderr);
     assert!(done.stderr.contains("Connection refused"), "{}", done.stderr);

@@ -114,6 +114,7 @@ fn every_value_is_shown_with_where_it_comes_from() {
           model: openai/gpt  # reyn.yaml:2
           models: {}  # default
           api_base: null  # default
+          trusted_servers: []  # default
         safety:
           loop:
             max_router_iterations: null  # default

@@ -23,6 +23,11 @@ pub(crate) struct AtTerminal {
 
 impl AtTerminal {
     pub(crate) fn start(place: &Place, args: &[&str]) -> Self {
+        Self::start_typed(place, args, "")
+    }
+
+    /// With this typed before the process is there.
+    pub(crate) fn start_typed(place: &Place, args: &[&str], typed: &str) -> Self {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -32,8 +37,9 @@ impl AtTerminal {
         };
         let mut command = place.command(args);
         command.stdin(Stdio::from(open())).stdout(Stdio::from(open())).stderr(Stdio::from(open()));
+        let mut keyboard = File::from(ours);
+        keyboard.write_all(typed.as_bytes()).unwrap();
         let child = Owned(command.spawn().unwrap());
-        let keyboard = File::from(ours);
         let screen = Heard::from(keyboard.try_clone().unwrap());
         Self { keyboard, screen, child }
     }

@@ -25,6 +25,10 @@ pub struct LlmSettings {
     pub models: BTreeMap<String, ModelClass>,
     /// Address of the server for models that name none.
     pub api_base: Option<String>,
+    /// Servers that a project may name as addresses of models: scheme, host and port of each, as in
+    /// `https://llm.example`. Only in `~/.reyn/config.yaml`, `REYN_LLM__TRUSTED_SERVERS` or a flag, never in a file
+    /// of a project.
+    pub trusted_servers: Vec<String>,
 }
 
 /// One class: a short form or a map of options.

@@ -398,27 +398,37 @@ mod tests {
 
     #[test]
     fn a_message_about_a_file_that_nobody_has_seen_takes_a_call_first() {
-        let about = |text: &str, offer_tools| {
+        let offered = |text: &str, offer_tools| {
             let log = [Entry::User { text: text.into() }];
             let mut surface = surface();
-            // A search may be about anything, so it is no look at the file.
-            surface.callables.push(Callable {
-                name: "grep_files".into(),
-                description: "Search.".into(),
+            let callable = |name: &str, required: &str| Callable {
+                name: name.into(),
+                description: "Words.".into(),
                 parameters: json!({
                     "type": "object",
                     "properties": {"pattern": {"type": "string"}, "path": {"type": "string"}},
-                    "required": ["pattern"],
+                    "required": [required],
                 }),
-            });
+            };
+            // A search may be about anything, so it is no look at the file.
+            surface.callables.push(callable("grep_files", "pattern"));
+            surface.callables.extend(["edit_file", "write_file"].map(|name| callable(name, "path")));
             let request = request(ToolFormat::Constrained, &surface, &log, offer_tools);
-            let shapes = request.response_schema.unwrap()["anyOf"].clone();
-            let first = &shapes[0]["required"][0];
-            (first.as_str().unwrap().to_owned(), shapes.as_array().unwrap().len())
+            let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
+            let name =
+                |shape: &Value| shape["properties"]["tool"]["const"].as_str().unwrap_or("answer").to_owned();
+            shapes.iter().map(name).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(about("what does a.md say?", true), ("tool".to_owned(), 1));
-        assert_eq!(about("what does it say?", true), ("answer".to_owned(), 3));
-        assert_eq!(about("what does a.md say?", false), ("answer".to_owned(), 1));
+        let table = [
+            ("what does a.md say?", true, "read_file write_file"),
+            ("put hello into a.md", true, "read_file write_file"),
+            ("add a line to a.md", true, "read_file"),
+            ("what does it say?", true, "answer read_file grep_files edit_file write_file"),
+            ("what does a.md say?", false, "answer"),
+        ];
+        for (text, offer_tools, expected) in table {
+            assert_eq!(offered(text, offer_tools), expected, "{text}");
+        }
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
-use reqwest::{StatusCode, Url};
 use reyn_core::limits::{REPLY_BYTES_MAX, REPLY_CALLS_MAX, SERVER_MESSAGE_CHARS_MAX, STREAM_BYTES_MAX};
 use reyn_core::text::excerpt;
 
@@ -11,14 +11,12 @@ use super::Endpoint;
 use super::retry_after::{WaitHeaders, retry_after};
 use super::wire_error::{ReadError, ServerError};
 use crate::chat::{ModelError, ModelErrorKind};
-use crate::http_client::root_cause;
+use crate::http_client::request_cause;
 use crate::providers::Providers;
 
 /// What an error needs to know about the request that failed.
 pub(super) struct Asked<'a> {
     pub(super) endpoint: &'a Endpoint,
-    /// `api_base` as it may be shown: without a password and without a query.
-    pub(super) address: String,
 }
 
 /// Status and headers of a response.
@@ -41,19 +39,16 @@ impl Head {
     }
 }
 
-impl<'a> Asked<'a> {
-    pub(super) fn new(endpoint: &'a Endpoint, api_base: &Url) -> Self {
-        let mut shown = api_base.clone();
-        // An address with a host takes both.
-        let _ = shown.set_username("").and_then(|()| shown.set_password(None));
-        shown.set_query(None);
-        Self { endpoint, address: shown.as_str().trim_end_matches('/').to_owned() }
+impl Asked<'_> {
+    /// The address as it may be shown.
+    fn address(&self) -> &str {
+        self.endpoint.address.shown()
     }
 
     /// No connection, or it broke before the response began. `may_be_stale` says that the connection may
     /// have been an old one, so that a new one is worth trying at once.
-    pub(super) fn not_sent(&self, error: &reqwest::Error, may_be_stale: bool) -> ModelError {
-        let address = &self.address;
+    pub(super) fn not_sent(&self, error: reqwest::Error, may_be_stale: bool) -> ModelError {
+        let address = self.address();
         if error.is_connect() && error.is_timeout() {
             let seconds = self.endpoint.timeouts.connect.as_secs_f64();
             return self.error(
@@ -63,8 +58,9 @@ impl<'a> Asked<'a> {
                 ),
             );
         }
-        let cause = root_cause(error);
-        if error.is_connect() {
+        let is_connect = error.is_connect();
+        let cause = request_cause(error);
+        if is_connect {
             let message =
                 format!("cannot connect to {address}: {cause}; check `api_base` and that the server runs");
             return self.error(ModelErrorKind::Connect, message);
@@ -80,7 +76,7 @@ impl<'a> Asked<'a> {
             ModelErrorKind::FirstByteTimeout,
             format!(
                 "{} sent nothing within {seconds} s; `safety.timeout.llm_first_byte_seconds` raises the limit",
-                self.address
+                self.address()
             ),
         )
     }
@@ -91,13 +87,16 @@ impl<'a> Asked<'a> {
             ModelErrorKind::IdleTimeout,
             format!(
                 "the reply of {} stopped for {seconds} s; `safety.timeout.llm_idle_seconds` raises the limit",
-                self.address
+                self.address()
             ),
         )
     }
 
     pub(super) fn broken(&self, cause: &str) -> ModelError {
-        self.error(ModelErrorKind::BrokenStream, format!("the reply of {} broke off: {cause}", self.address))
+        self.error(
+            ModelErrorKind::BrokenStream,
+            format!("the reply of {} broke off: {cause}", self.address()),
+        )
     }
 
     /// A response whose status is not 2xx.
@@ -108,7 +107,7 @@ impl<'a> Asked<'a> {
             let target = head.text(LOCATION).unwrap_or("nowhere");
             let message = format!(
                 "{} redirects ({}) to {}; set `api_base` to the address that answers",
-                self.address,
+                self.address(),
                 head.status.as_u16(),
                 self.quoted(target)
             );
@@ -130,7 +129,7 @@ impl<'a> Asked<'a> {
 
     /// A response with status 2xx whose body gives no reply.
     pub(super) fn unreadable(&self, head: &Head, error: ReadError) -> ModelError {
-        let address = &self.address;
+        let address = self.address();
         match error {
             ReadError::Server(said) => {
                 let error = self.of_status(said.assumed_status(), &self.quoted(&said.message));
@@ -157,7 +156,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// An error of ours, cleared of the key.
+    /// An error of ours, cleared of the key and of what is secret in the address.
     pub(super) fn error(&self, kind: ModelErrorKind, message: String) -> ModelError {
         ModelError::new(kind, self.redacted(&message))
     }
@@ -166,7 +165,7 @@ impl<'a> Asked<'a> {
         let message = format!(
             "{} answered {} with {} instead of a chat completion; `api_base` must be the address of an \
              OpenAI-compatible server and end in `/v1`",
-            self.address,
+            self.address(),
             head.status.as_u16(),
             self.quoted(head.content_type())
         );
@@ -176,7 +175,7 @@ impl<'a> Asked<'a> {
     fn too_large(&self, limit: &str) -> ModelError {
         self.error(
             ModelErrorKind::TooLarge,
-            format!("the reply of {} is longer than {limit}; ask for less in one reply", self.address),
+            format!("the reply of {} is longer than {limit}; ask for less in one reply", self.address()),
         )
     }
 
@@ -192,7 +191,7 @@ impl<'a> Asked<'a> {
             ModelErrorKind::NotFound => format!(
                 "{provider} has no model `{model}` at {} ({status}){said}; check the model's name, and that \
                  `api_base` ends in `/v1`",
-                self.address
+                self.address()
             ),
             ModelErrorKind::RateLimited => format!("{provider} limits the rate of requests ({status}){said}"),
             ModelErrorKind::Server => format!("{provider} could not answer ({status}){said}"),
@@ -221,10 +220,11 @@ impl<'a> Asked<'a> {
     }
 
     fn redacted(&self, text: &str) -> String {
-        self.endpoint.key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
+        let text = self.endpoint.address.redact(text);
+        self.endpoint.key.as_ref().map_or_else(|| text.clone(), |key| key.redact(&text))
     }
 
-    /// A server's words on one line, without the key and without control characters, cut to length.
+    /// A server's words on one line, without keys and without control characters, cut to length.
     fn quoted(&self, words: &str) -> String {
         let printable: String =
             self.redacted(words).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

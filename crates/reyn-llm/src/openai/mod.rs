@@ -26,7 +26,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::api_key::ApiKey;
 use crate::chat::{ChatModel, ModelError, ModelErrorKind, StreamEvent};
-use crate::http_client::{client_for, is_loopback};
+use crate::http_client::{client_for, is_loopback, request_cause};
+use crate::server_address::ServerAddress;
 use failure::{Asked, Head};
 use reply_reader::ReplyReader;
 use wire_request::{WireRequest, call_extra};
@@ -38,8 +39,8 @@ pub struct Endpoint {
     pub provider: String,
     /// The model's name as the server knows it.
     pub model: String,
-    /// Address of the server, up to and including `/v1`.
-    pub api_base: String,
+    /// Where its server is; every message names it as it may be shown.
+    pub address: ServerAddress,
     /// Sent as a bearer token.
     pub key: Option<ApiKey>,
     /// Sampling, bounds and further fields. `api_key_env` is what errors about the key name.
@@ -106,15 +107,15 @@ impl OpenAiChat {
         request: &ChatRequest<'_>,
         on_event: &mut (dyn FnMut(StreamEvent<'_>) + Send),
     ) -> Result<ChatReply, ModelError> {
-        let api_base = self.api_base()?;
-        let asked = Asked::new(&self.endpoint, &api_base);
-        let http_request = self.http_request(&asked, api_base, request)?;
+        let url = self.url()?;
+        let asked = Asked { endpoint: &self.endpoint };
+        let http_request = self.http_request(&asked, url, request)?;
         let first_byte_by = Instant::now() + self.endpoint.timeouts.first_byte;
         let may_be_stale = self.may_have_old_connection.swap(false, Ordering::Relaxed);
         let response = timeout_at(first_byte_by, http_request.send())
             .await
             .map_err(|_| asked.first_byte_timeout())?
-            .map_err(|error| asked.not_sent(&error, may_be_stale))?;
+            .map_err(|error| asked.not_sent(error, may_be_stale))?;
         let head = Head { status: response.status(), headers: response.headers().clone() };
         if !head.status.is_success() {
             let body = self.error_body(response).await;
@@ -129,17 +130,12 @@ impl OpenAiChat {
         Ok(ChatReply { text: reply.text, calls: reply.calls, finish, usage })
     }
 
-    fn api_base(&self) -> Result<Url, ModelError> {
-        let api_base = &self.endpoint.api_base;
+    fn url(&self) -> Result<Url, ModelError> {
         let wrong = |why: &str| {
             let message = format!("`api_base` of {} cannot be used: {why}", self.name);
             ModelError::new(ModelErrorKind::BadRequest, message)
         };
-        let url = Url::parse(api_base)
-            .map_err(|error| wrong(&format!("{error}; it must look like `http://127.0.0.1:8080/v1`")))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(wrong("it must begin with `http://` or `https://`"));
-        }
+        let url = self.endpoint.address.url().map_err(|why| wrong(&why))?;
         if self.is_loopback_only && !is_loopback(&url) {
             return Err(wrong("only addresses on this machine are allowed here"));
         }
@@ -244,7 +240,7 @@ impl ReplyBody<'_> {
                 Ok(Ok(None)) => break,
                 // The server has said why it stopped, so nothing of the reply is missing.
                 Ok(Err(_)) | Err(_) if reader.is_complete() => break,
-                Ok(Err(error)) => return Err(self.asked.broken(&crate::http_client::root_cause(&error))),
+                Ok(Err(error)) => return Err(self.asked.broken(&request_cause(error))),
                 Err(_) if has_begun => return Err(self.asked.idle_timeout()),
                 Err(_) => return Err(self.asked.first_byte_timeout()),
             }

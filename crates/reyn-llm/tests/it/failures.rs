@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reyn_core::limits::ERROR_BODY_BYTES_MAX;
 use reyn_llm::ModelErrorKind as Kind;
-use reyn_llm::{ApiKey, ChatModel as _, Endpoint, ModelError, OpenAiChat, Retrying};
+use reyn_llm::{ApiKey, ChatModel as _, Endpoint, ModelError, OpenAiChat, Retrying, ServerAddress};
 use reyn_testkit::{FakeServer, Gate, Response, says, sse};
 use serde_json::json;
 
@@ -276,6 +276,28 @@ async fn a_password_in_the_address_is_not_shown() {
     let (reply, _) = ask(&model(&address)).await;
     let error = reply.unwrap_err();
     assert!(error.message.starts_with(&server.api_base()) && !error.message.contains("hunter2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_secret_in_the_address_is_not_shown_whatever_the_server_says_of_it() {
+    let moved = |location: &str| Response::json(307, &json!({})).header("location", location);
+    for response in [
+        Response::html(200, "<p>"),
+        moved("https://other/hunter2/v1/chat/completions"),
+        Response::json(400, &json!({"error": {"message": "no route /hunter2/v1"}})),
+        Response::json(404, &json!({"error": {"message": "no route /hunter2/v1"}})),
+    ] {
+        let server = FakeServer::script([response]);
+        let address = server.api_base().replace("/v1", "/hunter2/v1");
+        let written = server.api_base().replace("/v1", "/${TOKEN}/v1");
+        let mut endpoint = endpoint(&address);
+        endpoint.address = ServerAddress::with_secrets(address, &written, &["hunter2".to_owned()]);
+        assert!(!format!("{endpoint:?}").contains("hunter2"));
+        let (reply, _) = ask(&OpenAiChat::loopback_only(endpoint)).await;
+        let error = reply.unwrap_err().message;
+        let names_it = error.contains("/${TOKEN}/v1") || error.contains("/[redacted]/v1");
+        assert!(names_it && !error.contains("hunter2"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -13,7 +13,9 @@ use std::time::Duration;
 use reyn_core::request::{ChatReply, ChatRequest, Message};
 use reyn_core::settings::ModelOptions;
 use reyn_core::tool_use::Framing;
-use reyn_llm::{ApiKey, ChatModel, Endpoint, LlmTimeouts, ModelError, OpenAiChat, StreamEvent};
+use reyn_llm::{
+    ApiKey, ChatModel, Endpoint, LlmTimeouts, ModelError, OpenAiChat, ServerAddress, StreamEvent,
+};
 
 const KEY: &str = "sk-very-secret/0123";
 
@@ -21,7 +23,7 @@ fn endpoint(api_base: &str) -> Endpoint {
     Endpoint {
         provider: "openai".into(),
         model: "m".into(),
-        api_base: api_base.into(),
+        address: ServerAddress::new(api_base),
         key: ApiKey::new(KEY),
         options: ModelOptions::default(),
         framing: Framing::default(),

@@ -1,10 +1,12 @@
-//! What types cannot say: ranges, and classes that lead to a model.
+//! What types cannot say: ranges, classes that lead to a model, and servers that are trusted.
 
 use reyn_core::limits::TIMEOUT_SECONDS_MAX;
 use reyn_core::settings::{LlmSettings, ModelClass, ModelClassError};
 use reyn_core::text::excerpt;
+use reyn_llm::{OriginError, ServerOrigin};
 
 use super::decode::{did_you_mean, listed};
+use super::layers::Layer;
 use super::node::{Node, NodeValue, Step};
 use super::problem::ConfigProblem;
 
@@ -98,6 +100,45 @@ fn number(node: &Node) -> Option<f64> {
         | NodeValue::List(_)
         | NodeValue::Map(_) => None,
     }
+}
+
+const TRUSTED_SERVERS: [&str; 2] = ["llm", "trusted_servers"];
+
+/// `llm.trusted_servers` in a file of a project: what came with a project trusts nothing.
+pub(super) fn misplaced(layers: &[Layer]) -> Vec<ConfigProblem> {
+    let of_projects = layers.iter().filter(|layer| !layer.is_persons);
+    let given = of_projects.filter_map(|layer| layer.tree.get(&TRUSTED_SERVERS));
+    given
+        .map(|node| {
+            let message = "`llm.trusted_servers` cannot stand in a file of a project";
+            ConfigProblem::at(&node.mark, message).hint(
+                "which servers are trusted is yours to say: put it into `~/.reyn/config.yaml`, or into \
+                 `REYN_LLM__TRUSTED_SERVERS`",
+            )
+        })
+        .collect()
+}
+
+/// The entries of `llm.trusted_servers` that are no servers.
+pub(super) fn trusted_servers(tree: &Node) -> Vec<ConfigProblem> {
+    let Some(Node { value: NodeValue::List(items), .. }) = tree.get(&TRUSTED_SERVERS) else { return vec![] };
+    items.iter().filter_map(no_server).collect()
+}
+
+fn no_server(node: &Node) -> Option<ConfigProblem> {
+    let NodeValue::Text(text) = &node.value else { return None };
+    let error = ServerOrigin::parse(text).err()?;
+    let why = match error {
+        OriginError::Address(why) => why,
+        OriginError::More(_) if node.is_secret => "it must end after the host and port".to_owned(),
+        error @ OriginError::More(_) => error.to_string(),
+    };
+    let written = excerpt(node.template.as_deref().unwrap_or(text), 60);
+    let message = format!("`llm.trusted_servers` has `{written}`, which is no server: {why}");
+    Some(
+        ConfigProblem::at(&node.mark, message)
+            .hint("write scheme, host and port, as in `https://llm.example`"),
+    )
 }
 
 /// The classes, and `llm.model`, that lead to no model. `removed` are nodes that are reported already.

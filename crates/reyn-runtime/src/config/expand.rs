@@ -22,7 +22,7 @@ pub(super) struct Variables<'a> {
 
 impl<'a> Variables<'a> {
     /// The value, and whether it must not be shown.
-    fn get(self, name: &str) -> Option<(&'a str, bool)> {
+    pub(super) fn get(self, name: &str) -> Option<(&'a str, bool)> {
         match self.environment.get(name) {
             Some(value) => Some((value, has_secret_name(name))),
             None => self.secrets.get(name).map(|value| (value, true)),
@@ -105,6 +105,20 @@ fn expanded(text: &str, mark: &Mark, variables: Variables<'_>) -> Result<(String
     }
     value.push_str(rest);
     Ok((value, is_secret))
+}
+
+/// The names of the variables in a text.
+pub(super) fn names(text: &str) -> Vec<&str> {
+    let mut names = vec![];
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('$') {
+        rest = after.strip_prefix('$').unwrap_or(after);
+        if let Some((name, after)) = after.strip_prefix('{').and_then(|after| after.split_once('}')) {
+            names.push(name);
+            rest = after;
+        }
+    }
+    names
 }
 
 fn missing(mark: &Mark, name: &str) -> Box<ConfigProblem> {

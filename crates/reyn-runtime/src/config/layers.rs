@@ -12,24 +12,44 @@ use super::problem::ConfigProblem;
 use super::project::Project;
 use super::yaml;
 
+/// How the person's own file is called in messages.
+const USER_FILE: &str = "~/.reyn/config.yaml";
+
+/// The file in the runtime's own folder of a project.
+const STATE_FILE: &str = ".reyn/config.yaml";
+
 /// The layers that are there, and what is wrong with the others.
 pub(super) struct Layers {
-    /// Low to high, dotted keys nested.
-    pub present: Vec<Node>,
+    /// Low to high.
+    pub present: Vec<Layer>,
     /// What cannot be read as keys and values.
     pub problems: Vec<ConfigProblem>,
+}
+
+/// One layer.
+pub(super) struct Layer {
+    /// Its keys and values, dotted keys nested.
+    pub tree: Node,
+    /// Whether the person gave it: their own file, their environment, their command line. A file of the project
+    /// may have come with it.
+    pub is_persons: bool,
 }
 
 /// The configuration files of a project, low to high, each with its name in messages.
 pub(super) fn files(project: &Project) -> Vec<(PathBuf, String)> {
     let inside = |name: &str| (project.root.join(name), name.to_owned());
     let user = project.home.as_deref().filter(|_| !project.is_home()).map(user_file);
-    let own = ["reyn.yaml", "reyn.local.yaml", ".reyn/config.yaml"].map(inside);
+    let own = ["reyn.yaml", "reyn.local.yaml", STATE_FILE].map(inside);
     user.into_iter().chain(own).collect()
 }
 
 fn user_file(home: &Path) -> (PathBuf, String) {
-    (home.join(".reyn/config.yaml"), "~/.reyn/config.yaml".to_owned())
+    (home.join(".reyn/config.yaml"), USER_FILE.to_owned())
+}
+
+/// Whether a file is the person's own. In the home folder itself it is the one that is the project's elsewhere.
+fn is_persons(project: &Project, name: &str) -> bool {
+    name == if project.is_home() { STATE_FILE } else { USER_FILE }
 }
 
 impl Layers {
@@ -43,7 +63,7 @@ impl Layers {
         let mut layers = Self { present: vec![], problems: vec![] };
         for (path, name) in files(project) {
             match read_file(&path, &name) {
-                Ok(Some(tree)) => layers.add(tree),
+                Ok(Some(tree)) => layers.add(tree, is_persons(project, &name)),
                 Ok(None) => {}
                 Err(problems) => layers.problems.extend(problems),
             }
@@ -51,21 +71,21 @@ impl Layers {
         let (given, problems) = environment::variables(environment, ignored);
         layers.problems.extend(problems);
         for tree in given.into_iter().chain(overrides.iter().map(environment::flag)) {
-            layers.add(tree);
+            layers.add(tree, true);
         }
         layers
     }
 
-    fn add(&mut self, tree: Node) {
+    fn add(&mut self, tree: Node, is_persons: bool) {
         let (tree, problems) = nest(tree);
         self.problems.extend(problems);
-        self.present.push(tree);
+        self.present.push(Layer { tree, is_persons });
     }
 
     /// All layers as one.
     pub(super) fn merged(self) -> Node {
         self.present.into_iter().fold(nothing(), |mut base, layer| {
-            merge(&mut base, layer);
+            merge(&mut base, layer.tree);
             base
         })
     }

@@ -20,6 +20,7 @@ mod profiles;
 mod project;
 mod retired;
 mod secrets;
+mod server_address;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -41,11 +42,12 @@ pub use problem::{ConfigProblem, render_problems};
 pub use profiles::{LoadResult, Loaded, ProfileError, Profiles};
 pub use project::Project;
 pub use secrets::Secrets;
+pub use server_address::WrittenAddress;
 pub use show::{CheckReport, check, schema};
 
 use decode::decode;
 use expand::{Variables, expand};
-use layers::Layers;
+use layers::{Layer, Layers};
 use node::{Mark, Node, Step};
 
 /// Everything that the configuration depends on.
@@ -79,6 +81,8 @@ pub struct Config {
     pub notices: Vec<String>,
     environment: BTreeMap<String, String>,
     tree: Node,
+    /// The addresses of servers that the person's own layers give, replaced ones included.
+    persons_addresses: Vec<String>,
 }
 
 /// Names only: settings can hold secrets.
@@ -154,7 +158,8 @@ pub fn zones(root: &Path, home: Option<&Path>) -> Zones {
 pub fn load(inputs: &ConfigInputs) -> Result<Config, Vec<ConfigProblem>> {
     let attempt = attempt(inputs).map_err(|problem| vec![problem])?;
     let problems = in_order(attempt.problems, &attempt.project);
-    let Some(Effective { settings, file_policy, tree }) = attempt.effective.filter(|_| problems.is_empty())
+    let Some(Effective { settings, file_policy, tree, persons_addresses }) =
+        attempt.effective.filter(|_| problems.is_empty())
     else {
         return Err(problems);
     };
@@ -168,6 +173,7 @@ pub fn load(inputs: &ConfigInputs) -> Result<Config, Vec<ConfigProblem>> {
         notices: attempt.notices,
         environment: inputs.environment.clone(),
         tree,
+        persons_addresses,
     })
 }
 
@@ -186,6 +192,7 @@ struct Effective {
     settings: Settings,
     file_policy: FilePolicy,
     tree: Node,
+    persons_addresses: Vec<String>,
 }
 
 fn attempt(inputs: &ConfigInputs) -> Result<Attempt, ConfigProblem> {
@@ -207,12 +214,15 @@ fn attempt(inputs: &ConfigInputs) -> Result<Attempt, ConfigProblem> {
     problems.append(&mut layers.problems);
     let mut effective = None;
     if problems.is_empty() {
-        let mut tree = layers.merged();
         let variables = Variables { environment: &inputs.environment, secrets: &secrets };
+        let persons_addresses = server_address::persons(&layers.present, variables);
+        let misplaced = checks::misplaced(&layers.present);
+        let mut tree = layers.merged();
         let places = Places { base: &project.root, home: project.home.as_deref() };
         let (settings, file_policy, more) = checked(&mut tree, variables, places);
         problems = more;
-        effective = Some(Effective { settings, file_policy, tree });
+        problems.extend(misplaced);
+        effective = Some(Effective { settings, file_policy, tree, persons_addresses });
     }
     Ok(Attempt { project, secrets, notices, problems, effective })
 }
@@ -226,7 +236,7 @@ impl Attempt {
             return in_order(problems, &self.project);
         }
         let variables = Variables { environment: &inputs.environment, secrets: &self.secrets };
-        for mut tree in read_layers(&self.project, inputs).present {
+        for Layer { mut tree, .. } in read_layers(&self.project, inputs).present {
             for problem in typed(&mut tree, variables).problems {
                 if !problems.contains(&problem) {
                     problems.push(problem);
@@ -273,6 +283,7 @@ fn typed(tree: &mut Node, variables: Variables<'_>) -> Typed {
     let decoded = decode::<Settings>(tree);
     problems.extend(without_unset(decoded.problems, &unset));
     problems.extend(checks::ranges(tree));
+    problems.extend(without_unset(checks::trusted_servers(tree), &unset));
     Typed { settings: decoded.value, problems, removed: decoded.removed, unset }
 }
 

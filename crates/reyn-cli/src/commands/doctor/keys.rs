@@ -18,6 +18,8 @@ pub(super) fn check(surroundings: &Surroundings) -> Vec<Finding> {
 /// Whether the model that would answer has its key.
 fn of_the_model(surroundings: &Surroundings) -> Option<Finding> {
     match surroundings.plan()? {
+        // What would go to a server that nobody trusts is told of the model.
+        Ok(Plan::Server { untrusted: Some(_), .. }) => None,
         Ok(Plan::Server { endpoint, key_name: Some(name), .. }) => {
             Some(Finding::ok(format!("`{}/{}` is asked with `{name}`", endpoint.provider, endpoint.model)))
         }

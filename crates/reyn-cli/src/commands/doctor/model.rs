@@ -31,14 +31,13 @@ pub(super) fn check(surroundings: &Surroundings) -> Vec<Finding> {
             "`reyn config show --origin` says what is set and where; `reyn config edit` opens it",
         )],
         Some(Ok(Plan::Local { named, why })) => vec![in_this_process(named.as_deref(), why)],
-        Some(Ok(Plan::Server { endpoint, why, .. })) => {
-            let chosen = format!(
-                "`{}/{}` at {} ({why})",
-                endpoint.provider,
-                endpoint.model,
-                without_user(&endpoint.api_base)
-            );
-            let answer = runtime.block_on(list_models(&endpoint.api_base, endpoint.key.as_ref(), TIMES));
+        Some(Ok(Plan::Server { untrusted: Some(untrusted), .. })) => {
+            vec![Finding::fail(format!("{}; nothing was sent", untrusted.sentence()), untrusted.remedy())]
+        }
+        Some(Ok(Plan::Server { endpoint, why, untrusted: None, .. })) => {
+            let chosen =
+                format!("`{}/{}` at {} ({why})", endpoint.provider, endpoint.model, endpoint.address.shown());
+            let answer = runtime.block_on(list_models(&endpoint.address, endpoint.key.as_ref(), TIMES));
             let mut findings = vec![Finding::ok(chosen), answered(endpoint, answer)];
             findings.extend(window(endpoint));
             findings
@@ -119,7 +118,7 @@ fn has(models: &[String], model: &str) -> bool {
 
 /// What is known of servers that cut a conversation without a word.
 fn window(endpoint: &Endpoint) -> Option<Finding> {
-    let is_ollama = endpoint.provider == "ollama" || endpoint.api_base.contains(OLLAMA_PORT);
+    let is_ollama = endpoint.provider == "ollama" || endpoint.address.shown().contains(OLLAMA_PORT);
     let message = "Ollama cuts what is longer than its context window and says nothing; its default can be as short as \
                    4096 tokens, and Reyn cannot set it";
     let fix =
@@ -142,31 +141,9 @@ fn servers_here(surroundings: &Surroundings, runtime: &tokio::runtime::Runtime) 
     Finding::info(format!("on this machine: {}", found.join(", ")))
 }
 
-/// An address without the name and password that may stand in it.
-fn without_user(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
-    let end = rest.find('/').unwrap_or(rest.len());
-    match rest[..end].rfind('@') {
-        Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
-        None => address.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_is_shown_without_name_and_password() {
-        for (address, shown) in [
-            ("http://me:secret@host:1/v1", "http://host:1/v1"),
-            ("http://host/v1@2", "http://host/v1@2"),
-            ("http://host", "http://host"),
-            ("host", "host"),
-        ] {
-            assert_eq!(without_user(address), shown);
-        }
-    }
 
     #[test]
     fn a_name_with_a_folder_before_it_is_the_model() {

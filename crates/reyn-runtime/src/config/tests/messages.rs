@@ -484,7 +484,7 @@ fn the_caret_stands_below_the_value_on_a_line_of_wide_characters() {
         reyn.yaml:1:7: unknown key `日本語のキー` in `llm`
           | llm: {"日本語のキー": 1, modle: x}
           |       ^
-          hint: the keys here are `model`, `models`, `api_base`
+          hint: the keys here are `model`, `models`, `api_base`, `trusted_servers`
 
         reyn.yaml:1:20: unknown key `modle` in `llm`
           | llm: {"日本語のキー": 1, modle: x}

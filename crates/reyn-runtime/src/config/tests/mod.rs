@@ -5,6 +5,7 @@ mod files;
 mod layers;
 mod messages;
 mod profiles;
+mod servers;
 mod show;
 
 use std::fs;

@@ -37,6 +37,7 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
                   -
                     b: "yes"  # reyn.yaml:7
           api_base: "https://${TOKEN_X}@host/v1"  # ~/.reyn/config.yaml:2
+          trusted_servers: []  # default
         safety:
           loop:
             max_router_iterations: 9  # --rounds
@@ -67,9 +68,11 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
 #[test]
 fn what_is_shown_can_be_loaded_again() {
     let config = place().load();
-    let again = Place::with(&[("reyn.yaml", &config.show(false)), ("~/.reyn/secrets.env", "TOKEN_X=hush\n")]);
+    // Into the person's own file, which alone takes every key.
+    let own = "~/.reyn/config.yaml";
+    let again = Place::with(&[(own, &config.show(false)), ("~/.reyn/secrets.env", "TOKEN_X=hush\n")]);
     assert_eq!(again.load().settings, config.settings);
-    let again = Place::with(&[("reyn.yaml", &config.show(true))]).variable("TOKEN_X", "hush");
+    let again = Place::with(&[(own, &config.show(true))]).variable("TOKEN_X", "hush");
     assert_eq!(again.load().settings, config.settings);
 }
 
@@ -86,7 +89,7 @@ fn a_dollar_sign_is_shown_so_that_it_loads_again() {
     let text = "llm: {api_base: \"http://$${HOST}/$x\"}\n";
     let config = Place::with(&[("reyn.yaml", text)]).load();
     assert_eq!(config.settings.llm.api_base.as_deref(), Some("http://${HOST}/$x"));
-    let again = Place::with(&[("reyn.yaml", &config.show(false))]).load();
+    let again = Place::with(&[("~/.reyn/config.yaml", &config.show(false))]).load();
     assert_eq!(again.settings, config.settings);
 }
 
