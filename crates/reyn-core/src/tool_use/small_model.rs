@@ -121,7 +121,12 @@ pub fn request<'a>(
     let response_schema = match format {
         ToolFormat::Constrained => {
             let repeated = repeated_tools(log);
-            let is_look = |name: &str| takes_a_path(surface, name) && !PROFILE.after_a_look.contains(&name);
+            let is_change = asks_for_a_change(log);
+            let is_look = |name: &str| {
+                takes_a_path(surface, name)
+                    && !PROFILE.after_a_look.contains(&name)
+                    && !(is_change && PROFILE.after_a_look_for_a_change.contains(&name))
+            };
             let can_look = surface.callables.iter().any(|callable| is_look(&callable.name));
             let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
             let is_callable =
