@@ -774,6 +774,38 @@ fn markdownish() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
 }
 
+/// Any text, with many places where a sign stands right before or behind a character of several bytes.
+fn anything() -> impl Strategy<Value = String> {
+    const SIGNS: &str = "0123456789.)(+-*_#>`~|!?[]<>/\\{}=&;:$@%^'\",\n\n\n\t    aAbcfnxyzé行日本。「」👩\u{301}\u{200d}\u{1b}";
+    let signs = SIGNS.chars().collect::<Vec<_>>();
+    let one = prop_oneof![8 => prop::sample::select(signs), 1 => any::<char>()];
+    prop::collection::vec(one, 0..80).prop_map(|chars| chars.into_iter().collect())
+}
+
+const LANGUAGES: [&str; 22] = [
+    "rust", "python", "js", "ts", "go", "c", "cpp", "java", "ruby", "php", "sh", "sql", "html", "xml", "css",
+    "json", "yaml", "toml", "diff", "lua", "haskell", "markdown",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn a_text_of_any_characters_is_drawn(text in anything(), columns in 1_usize..60) {
+        are_fit(columns, &stream(columns, [text.as_str()]));
+        let pieces = text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]);
+        prop_assert_eq!(stream(columns, pieces), stream(columns, [text.as_str()]));
+    }
+
+    #[test]
+    fn code_of_any_characters_is_drawn(
+        text in anything(), language in prop::sample::select(LANGUAGES.to_vec()), columns in 1_usize..60,
+    ) {
+        let text = format!("```{language}\n{text}");
+        are_fit(columns, &stream(columns, [text.as_str()]));
+    }
+}
+
 proptest! {
     #[test]
     fn where_a_text_is_cut_changes_nothing(

@@ -25,7 +25,7 @@ pub struct Profile {
     /// Optional parameters that are shown. A small model fills in whatever it sees, so a filter that it is
     /// shown is a filter that it makes up.
     pub optional_parameters: &'static [&'static str],
-    /// Tools that change what is there, which a small model makes up unless it has seen it.
+    /// Tools that change what is there, which a small model does blindly unless it has seen it.
     pub after_a_look: &'static [&'static str],
     /// The same where a message asks for a change; elsewhere they make what is not there yet.
     pub after_a_look_for_a_change: &'static [&'static str],
@@ -55,7 +55,7 @@ pub const PROFILE: Profile = Profile {
         Tools:\n",
     // To go on where a result was cut.
     optional_parameters: &["offset"],
-    after_a_look: &["edit_file"],
+    after_a_look: &["edit_file", "delete_file"],
     after_a_look_for_a_change: &["write_file"],
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
@@ -65,6 +65,16 @@ pub const PROFILE: Profile = Profile {
             exchange: &[
                 ("what is in a.txt", r#"{"tool": "read_file", "args": {"path": "a.txt"}}"#),
                 ("Result of read_file:\nbuy milk", r#"{"answer": "a.txt says: buy milk"}"#),
+            ],
+        },
+        Example {
+            tool: "edit_file",
+            exchange: &[
+                (
+                    "add tea to a.txt",
+                    r#"{"tool": "edit_file", "args": {"path": "a.txt", "old_string": "buy milk", "new_string": "buy milk\nbuy tea"}}"#,
+                ),
+                ("Result of edit_file:\nok", r#"{"answer": "Done: a.txt has buy tea as well."}"#),
             ],
         },
         Example {
@@ -417,7 +427,9 @@ mod tests {
             };
             // A search may be about anything, so it is no look at the file.
             surface.callables.push(callable("grep_files", "pattern"));
-            surface.callables.extend(["edit_file", "write_file"].map(|name| callable(name, "path")));
+            surface
+                .callables
+                .extend(["edit_file", "write_file", "delete_file"].map(|name| callable(name, "path")));
             let request = request(ToolFormat::Constrained, &surface, &log, offer_tools);
             let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
             let name =
@@ -428,7 +440,7 @@ mod tests {
             ("what does a.md say?", true, "read_file write_file"),
             ("put hello into a.md", true, "read_file write_file"),
             ("add a line to a.md", true, "read_file"),
-            ("what does it say?", true, "answer read_file grep_files edit_file write_file"),
+            ("what does it say?", true, "answer read_file grep_files edit_file write_file delete_file"),
             ("what does a.md say?", false, "answer"),
         ];
         for (text, offer_tools, expected) in table {

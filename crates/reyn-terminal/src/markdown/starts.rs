@@ -108,7 +108,8 @@ fn is_rule(body: &str) -> bool {
 fn item(body: &str, is_in_paragraph: bool) -> Option<ItemMark> {
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
     let mark = *body.as_bytes().get(digits)?;
-    let behind = &body[digits + 1..];
+    // A character of several bytes is no mark.
+    let behind = body.get(digits + 1..)?;
     let is_mark = if digits == 0 { matches!(mark, b'-' | b'+' | b'*') } else { matches!(mark, b'.' | b')') };
     if !is_mark || digits > NUMBER_DIGITS_MAX || !(behind.is_empty() || behind.starts_with([' ', '\t'])) {
         return None;
