@@ -19,6 +19,7 @@ pub(crate) struct Args {
     /// File to change.
     path: String,
     /// Text to replace; must be there exactly once.
+    #[schemars(length(min = 1))]
     old_string: String,
     /// Text in its place.
     new_string: String,

@@ -698,6 +698,8 @@ fn commands_are_run_and_wrong_ones_told() {
     let mut screen = chat(&place);
     screen.say("ask");
     screen.wait_for("an answer");
+    screen.say("!ls");
+    screen.wait_for("nothing here runs commands of a shell");
     screen.say("/modle");
     screen.wait_for("did you mean `/model`");
     screen.say("/cost");

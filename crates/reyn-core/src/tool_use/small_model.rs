@@ -35,6 +35,10 @@ pub struct Profile {
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
     pub result_bytes_max: usize,
+    /// Length of a result behind which the request stands again, in bytes.
+    pub reminded_from_bytes: usize,
+    /// Longest request that does, in characters.
+    pub reminder_chars_max: usize,
 }
 
 /// A short exchange, shown where the tool it uses is offered.
@@ -70,11 +74,12 @@ pub const PROFILE: Profile = Profile {
         Example {
             tool: "edit_file",
             exchange: &[
+                ("add tea to c.md", r#"{"tool": "read_file", "args": {"path": "c.md"}}"#),
                 (
-                    "add tea to a.txt",
-                    r#"{"tool": "edit_file", "args": {"path": "a.txt", "old_string": "buy milk", "new_string": "buy milk\nbuy tea"}}"#,
+                    "Result of read_file:\n# To buy\nmilk",
+                    r#"{"tool": "edit_file", "args": {"path": "c.md", "old_string": "milk", "new_string": "milk\ntea"}}"#,
                 ),
-                ("Result of edit_file:\nok", r#"{"answer": "Done: a.txt has buy tea as well."}"#),
+                ("Result of edit_file:\nok", r#"{"answer": "Done: c.md has tea as well."}"#),
             ],
         },
         Example {
@@ -103,6 +108,8 @@ pub const PROFILE: Profile = Profile {
     answer_chars_max: 2000,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,
+    reminded_from_bytes: 1_000,
+    reminder_chars_max: 300,
 };
 
 /// Writes a request in the profile.
@@ -122,10 +129,18 @@ pub fn request<'a>(
         }
     }
     let static_messages = all.len();
-    for message in messages(log).into_iter().flat_map(in_text) {
-        match message {
-            Message::User(text) => push_user(&mut all, text),
-            Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => all.push(message),
+    let mut request = String::new();
+    for message in messages(log) {
+        if let Message::User(text) = &message {
+            request = crate::text::excerpt(text, PROFILE.reminder_chars_max);
+        }
+        for message in in_text(message, &request) {
+            match message {
+                Message::User(text) => push_user(&mut all, text),
+                Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => {
+                    all.push(message)
+                }
+            }
         }
     }
     let response_schema = match format {
@@ -203,8 +218,9 @@ fn slimmed(callable: &Callable) -> Callable {
     slim
 }
 
-/// A message with its calls and results written as text.
-fn in_text(message: Message<'_>) -> Vec<Message<'_>> {
+/// A message with its calls and results written as text. Behind a long result, a small model has forgotten
+/// what it was asked; the request stands there again.
+fn in_text<'a>(message: Message<'a>, request: &str) -> Vec<Message<'a>> {
     match message {
         Message::Assistant { text, calls } if calls.is_empty() => {
             let text = Cow::Owned(spaced(&json!({ "answer": text })));
@@ -217,7 +233,12 @@ fn in_text(message: Message<'_>) -> Vec<Message<'_>> {
         Message::ToolResult { name, text, .. } => {
             let shown = crate::text::prefix(&text, PROFILE.result_bytes_max);
             let cut = if shown.len() < text.len() { "\n[cut here]" } else { "" };
-            vec![Message::User(Cow::Owned(format!("Result of {name}:\n{shown}{cut}")))]
+            let reminder = if shown.len() > PROFILE.reminded_from_bytes && !request.is_empty() {
+                format!("\n\nThe request: {request}")
+            } else {
+                String::new()
+            };
+            vec![Message::User(Cow::Owned(format!("Result of {name}:\n{shown}{cut}{reminder}")))]
         }
         Message::System(_) | Message::User(_) => vec![message],
     }
@@ -446,6 +467,28 @@ mod tests {
         for (text, offer_tools, expected) in table {
             assert_eq!(offered(text, offer_tools), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn behind_a_long_result_the_request_stands_again() {
+        let args = Args::parse(r#"{"path":"a"}"#, false);
+        let call = ToolCall { id: "call_0".into(), name: "read_file".into(), args };
+        let last = |text: &str| {
+            let log = [
+                Entry::User { text: "what is in a?".into() },
+                Entry::Reply(Reply { calls: vec![call.clone()], ..Reply::default() }),
+                Entry::Finished {
+                    call_id: "call_0".into(),
+                    outcome: crate::tool::Outcome::Ok(crate::tool::Output::text("content", text)),
+                },
+            ];
+            let request = request(ToolFormat::Text, &surface(), &log, true);
+            let Some(Message::User(text)) = request.messages.last() else { panic!("a result") };
+            text.to_string()
+        };
+        assert_eq!(last("short"), "Result of read_file:\nshort");
+        let long = "x".repeat(PROFILE.reminded_from_bytes + 1);
+        assert_eq!(last(&long), format!("Result of read_file:\n{long}\n\nThe request: what is in a?"));
     }
 
     #[test]

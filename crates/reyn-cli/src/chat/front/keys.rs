@@ -117,6 +117,9 @@ impl Front {
 
 /// Whether a text is a command: a slash and a word. A path such as `/etc/hosts is …` is none.
 pub(crate) fn is_command(text: &str) -> bool {
+    if let Some(rest) = text.strip_prefix('!') {
+        return rest.starts_with(|c: char| !c.is_whitespace() && c != '!') && !rest.contains('\n');
+    }
     let Some(rest) = text.strip_prefix('/') else { return false };
     let word = rest.split_whitespace().next().unwrap_or_default();
     !rest.starts_with(char::is_whitespace)
@@ -129,8 +132,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_a_slash_and_a_word() {
+    fn a_command_is_a_slash_and_a_word_or_what_is_meant_for_a_shell() {
         let table = [
+            ("!ls -la", true),
+            ("! ls", false),
+            ("!!", false),
+            ("!a\nb", false),
             ("/help", true),
             ("/", true),
             ("/model strong", true),
