@@ -24,11 +24,10 @@ pub(crate) fn is_about_an_unseen_file(log: &[Entry]) -> bool {
     if turn.iter().any(|entry| matches!(entry, Entry::Reply(_))) {
         return false;
     }
-    let mut names = text.split(|c: char| !is_of_a_name(c)).map(|word| word.trim_matches('.')).filter(is_file);
-    names.any(|name| !log.iter().any(|entry| names_it(entry, name)))
+    file_names(text).any(|name| !log.iter().any(|entry| names_it(entry, name)))
 }
 
-/// Words that ask to change what is there, as they begin.
+/// Words that ask to change what is there.
 const CHANGES: [&str; 14] = [
     "add",
     "append",
@@ -46,17 +45,106 @@ const CHANGES: [&str; 14] = [
     "translate",
 ];
 /// The same in Japanese, where words are not set apart.
-const CHANGES_IN_JAPANESE: [&str; 9] =
-    ["追加", "追記", "変更", "修正", "直し", "直す", "置き換え", "更新", "書き換え"];
+const CHANGES_IN_JAPANESE: [&str; 12] = [
+    "追加",
+    "追記",
+    "変更",
+    "修正",
+    "直し",
+    "直す",
+    "置き換え",
+    "更新",
+    "書き換え",
+    "変えて",
+    "消して",
+    "削除",
+];
+
+/// Words that ask to be told something.
+const QUESTIONS: [&str; 26] = [
+    "what",
+    "which",
+    "who",
+    "why",
+    "how",
+    "where",
+    "when",
+    "does",
+    "is",
+    "are",
+    "can",
+    "summarize",
+    "summarise",
+    "summary",
+    "explain",
+    "list",
+    "show",
+    "tell",
+    "describe",
+    "read",
+    "find",
+    "count",
+    "compare",
+    "give",
+    "look",
+    "check",
+];
+/// The same in Japanese.
+const QUESTIONS_IN_JAPANESE: [&str; 14] = [
+    "?",
+    "？",
+    "まとめ",
+    "要約",
+    "説明",
+    "教えて",
+    "何",
+    "どこ",
+    "どの",
+    "なぜ",
+    "一覧",
+    "読んで",
+    "見せて",
+    "数えて",
+];
+
+/// Whether the latest message asks to be told something, and not to change anything. Of a message in other
+/// words or languages nothing is known.
+#[must_use]
+pub(crate) fn asks_to_be_told(log: &[Entry]) -> bool {
+    is_a_question(log) && !asks_for_a_change(log)
+}
+
+/// Whether the latest message says to change a file that it names, and asks nothing.
+#[must_use]
+pub(crate) fn says_to_change_a_file(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    file_names(text).next().is_some() && asks_for_a_change(log) && !is_a_question(log)
+}
+
+fn is_a_question(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let words = text.to_lowercase();
+    has_word(&words, &QUESTIONS) || QUESTIONS_IN_JAPANESE.iter().any(|question| words.contains(question))
+}
+
+/// Whether one of these words stands in a text, outside the names of files.
+fn has_word(text: &str, words: &[&str]) -> bool {
+    text.split(|c: char| !is_of_a_name(c))
+        .filter(|part| !is_file(&part.trim_matches('.')))
+        .flat_map(|part| part.split(|c: char| !c.is_ascii_alphanumeric()))
+        .any(|word| words.contains(&word))
+}
+
+fn file_names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !is_of_a_name(c)).map(|word| word.trim_matches('.')).filter(is_file)
+}
 
 /// Whether the latest message asks to change something that is there.
 #[must_use]
 pub(crate) fn asks_for_a_change(log: &[Entry]) -> bool {
     let Some(Entry::User { text }) = current_turn(log).first() else { return false };
     let text = text.to_lowercase();
-    let mut words = text.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| CHANGES.iter().any(|change| word.starts_with(change)))
-        || CHANGES_IN_JAPANESE.iter().any(|change| text.contains(change))
+    has_word(&text, &CHANGES) || CHANGES_IN_JAPANESE.iter().any(|change| text.contains(change))
 }
 
 /// Letters of a path as people write it in a sentence; a name in another script ends where its letters do.
@@ -113,6 +201,36 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(is_about_an_unseen_file(&[says(text)]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_may_say_to_change_a_file() {
+        let table = [
+            ("Add a line to README.md", true),
+            ("README.mdに一行追加して", true),
+            ("how would you fix README.md?", false),
+            ("explain what to add to README.md", false),
+            ("add two numbers", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(says_to_change_a_file(&[says(text)]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_may_ask_to_be_told_something() {
+        let table = [
+            ("Summarize README.md in three points", true),
+            ("README.md を3つの箇条書きでまとめて。", true),
+            ("which license does it have", true),
+            ("show a.md and fix the typo", false),
+            ("今日は", false),
+            ("corrige la faute dans a.md", false),
+            ("README.mdの誤字を直して", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(asks_to_be_told(&[says(text)]), expected, "{text}");
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::answer_stream::AnswerStream;
-use super::first_look::{asks_for_a_change, is_about_an_unseen_file};
+use super::first_look::{asks_for_a_change, asks_to_be_told, is_about_an_unseen_file, says_to_change_a_file};
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
 use crate::conversation::{Entry, current_turn};
@@ -25,20 +25,19 @@ pub struct Profile {
     /// Optional parameters that are shown. A small model fills in whatever it sees, so a filter that it is
     /// shown is a filter that it makes up.
     pub optional_parameters: &'static [&'static str],
-    /// Tools that change what is there, which a small model does blindly unless it has seen it.
+    /// Tools that change what is there, which a small model does blindly unless it has seen it, and also where
+    /// it was only asked to tell something.
     pub after_a_look: &'static [&'static str],
     /// The same where a message asks for a change; elsewhere they make what is not there yet.
     pub after_a_look_for_a_change: &'static [&'static str],
+    /// Calls of a turn in which a change that was asked for must begin; then an answer is taken.
+    pub calls_before_a_change_max: usize,
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
     /// Longest string argument under a schema, in characters.
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
     pub result_bytes_max: usize,
-    /// Length of a result behind which the request stands again, in bytes.
-    pub reminded_from_bytes: usize,
-    /// Longest request that does, in characters.
-    pub reminder_chars_max: usize,
 }
 
 /// A short exchange, shown where the tool it uses is offered.
@@ -72,17 +71,6 @@ pub const PROFILE: Profile = Profile {
             ],
         },
         Example {
-            tool: "edit_file",
-            exchange: &[
-                ("add tea to c.md", r#"{"tool": "read_file", "args": {"path": "c.md"}}"#),
-                (
-                    "Result of read_file:\n# To buy\nmilk",
-                    r#"{"tool": "edit_file", "args": {"path": "c.md", "old_string": "milk", "new_string": "milk\ntea"}}"#,
-                ),
-                ("Result of edit_file:\nok", r#"{"answer": "Done: c.md has tea as well."}"#),
-            ],
-        },
-        Example {
             tool: "",
             exchange: &[("a rhyme about rain", r#"{"answer": "Rain, rain, fall on the plain."}"#)],
         },
@@ -105,11 +93,10 @@ pub const PROFILE: Profile = Profile {
         },
         Example { tool: "", exchange: &[("what is a noun?", r#"{"answer": "A word that names a thing."}"#)] },
     ],
+    calls_before_a_change_max: 4,
     answer_chars_max: 2000,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,
-    reminded_from_bytes: 1_000,
-    reminder_chars_max: 300,
 };
 
 /// Writes a request in the profile.
@@ -129,18 +116,10 @@ pub fn request<'a>(
         }
     }
     let static_messages = all.len();
-    let mut request = String::new();
-    for message in messages(log) {
-        if let Message::User(text) = &message {
-            request = crate::text::excerpt(text, PROFILE.reminder_chars_max);
-        }
-        for message in in_text(message, &request) {
-            match message {
-                Message::User(text) => push_user(&mut all, text),
-                Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => {
-                    all.push(message)
-                }
-            }
+    for message in messages(log).into_iter().flat_map(in_text) {
+        match message {
+            Message::User(text) => push_user(&mut all, text),
+            Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => all.push(message),
         }
     }
     let response_schema = match format {
@@ -154,13 +133,32 @@ pub fn request<'a>(
             };
             let can_look = surface.callables.iter().any(|callable| is_look(&callable.name));
             let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
-            let is_callable =
-                |name: &str| offer_tools && !repeated.contains(&name) && (!must_look || is_look(name));
-            Some(reply_schema(surface, !must_look, &is_callable))
+            let is_told = asks_to_be_told(log);
+            let is_callable = |name: &str| {
+                offer_tools
+                    && !repeated.contains(&name)
+                    && (!must_look || is_look(name))
+                    && !(is_told && PROFILE.after_a_look.contains(&name))
+            };
+            let must_act = offer_tools && !must_look && has_not_changed_what_it_should(log);
+            Some(reply_schema(surface, !must_look && !must_act, &is_callable))
         }
         ToolFormat::Native | ToolFormat::Text => None,
     };
     ChatRequest { messages: all, static_messages, response_schema, ..ChatRequest::default() }
+}
+
+/// Whether the message says to change a file that it names, and no call of the turn was meant to. A small model
+/// that has read the file says that the change is made, and has made none.
+fn has_not_changed_what_it_should(log: &[Entry]) -> bool {
+    let calls = calls_of_the_turn(log);
+    let changes = |name: &str| {
+        PROFILE.after_a_look.contains(&name) || PROFILE.after_a_look_for_a_change.contains(&name)
+    };
+    says_to_change_a_file(log)
+        && !calls.is_empty()
+        && calls.len() < PROFILE.calls_before_a_change_max
+        && !calls.iter().any(|call| changes(&call.name))
 }
 
 /// Whether a tool is always about one file or folder.
@@ -170,10 +168,8 @@ fn takes_a_path(surface: &Surface, name: &str) -> bool {
     required.is_some_and(|required| required.iter().any(|one| one == "path"))
 }
 
-/// The tools that were called twice with the same arguments in this turn. A small model that repeats
-/// itself once goes on doing so; without the tool it moves on.
-fn repeated_tools(log: &[Entry]) -> Vec<&str> {
-    let calls: Vec<&ToolCall> = current_turn(log)
+fn calls_of_the_turn(log: &[Entry]) -> Vec<&ToolCall> {
+    current_turn(log)
         .iter()
         .flat_map(|entry| match entry {
             Entry::Reply(reply) => reply.calls.as_slice(),
@@ -185,7 +181,13 @@ fn repeated_tools(log: &[Entry]) -> Vec<&str> {
             | Entry::LimitReached { .. }
             | Entry::Ended { .. } => &[],
         })
-        .collect();
+        .collect()
+}
+
+/// The tools that were called twice with the same arguments in this turn. A small model that repeats
+/// itself once goes on doing so; without the tool it moves on.
+fn repeated_tools(log: &[Entry]) -> Vec<&str> {
+    let calls = calls_of_the_turn(log);
     let is_repeat = |at: usize| {
         calls[..at].iter().any(|earlier| earlier.name == calls[at].name && earlier.args == calls[at].args)
     };
@@ -218,9 +220,8 @@ fn slimmed(callable: &Callable) -> Callable {
     slim
 }
 
-/// A message with its calls and results written as text. Behind a long result, a small model has forgotten
-/// what it was asked; the request stands there again.
-fn in_text<'a>(message: Message<'a>, request: &str) -> Vec<Message<'a>> {
+/// A message with its calls and results written as text.
+fn in_text(message: Message<'_>) -> Vec<Message<'_>> {
     match message {
         Message::Assistant { text, calls } if calls.is_empty() => {
             let text = Cow::Owned(spaced(&json!({ "answer": text })));
@@ -233,12 +234,7 @@ fn in_text<'a>(message: Message<'a>, request: &str) -> Vec<Message<'a>> {
         Message::ToolResult { name, text, .. } => {
             let shown = crate::text::prefix(&text, PROFILE.result_bytes_max);
             let cut = if shown.len() < text.len() { "\n[cut here]" } else { "" };
-            let reminder = if shown.len() > PROFILE.reminded_from_bytes && !request.is_empty() {
-                format!("\n\nThe request: {request}")
-            } else {
-                String::new()
-            };
-            vec![Message::User(Cow::Owned(format!("Result of {name}:\n{shown}{cut}{reminder}")))]
+            vec![Message::User(Cow::Owned(format!("Result of {name}:\n{shown}{cut}")))]
         }
         Message::System(_) | Message::User(_) => vec![message],
     }
@@ -461,34 +457,13 @@ mod tests {
             ("what does a.md say?", true, "read_file write_file"),
             ("put hello into a.md", true, "read_file write_file"),
             ("add a line to a.md", true, "read_file"),
-            ("what does it say?", true, "answer read_file grep_files edit_file write_file delete_file"),
+            ("what does it say?", true, "answer read_file grep_files write_file"),
+            ("say it louder", true, "answer read_file grep_files edit_file write_file delete_file"),
             ("what does a.md say?", false, "answer"),
         ];
         for (text, offer_tools, expected) in table {
             assert_eq!(offered(text, offer_tools), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn behind_a_long_result_the_request_stands_again() {
-        let args = Args::parse(r#"{"path":"a"}"#, false);
-        let call = ToolCall { id: "call_0".into(), name: "read_file".into(), args };
-        let last = |text: &str| {
-            let log = [
-                Entry::User { text: "what is in a?".into() },
-                Entry::Reply(Reply { calls: vec![call.clone()], ..Reply::default() }),
-                Entry::Finished {
-                    call_id: "call_0".into(),
-                    outcome: crate::tool::Outcome::Ok(crate::tool::Output::text("content", text)),
-                },
-            ];
-            let request = request(ToolFormat::Text, &surface(), &log, true);
-            let Some(Message::User(text)) = request.messages.last() else { panic!("a result") };
-            text.to_string()
-        };
-        assert_eq!(last("short"), "Result of read_file:\nshort");
-        let long = "x".repeat(PROFILE.reminded_from_bytes + 1);
-        assert_eq!(last(&long), format!("Result of read_file:\n{long}\n\nThe request: what is in a?"));
     }
 
     #[test]
