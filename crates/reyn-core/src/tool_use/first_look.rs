@@ -28,7 +28,7 @@ pub(crate) fn is_about_an_unseen_file(log: &[Entry]) -> bool {
 }
 
 /// Words that ask to change what is there.
-const CHANGES: [&str; 14] = [
+const CHANGES: [&str; 22] = [
     "add",
     "append",
     "insert",
@@ -43,6 +43,14 @@ const CHANGES: [&str; 14] = [
     "extend",
     "shorten",
     "translate",
+    "delete",
+    "rename",
+    "set",
+    "make",
+    "swap",
+    "bump",
+    "convert",
+    "rewrite",
 ];
 /// The same in Japanese, where words are not set apart.
 const CHANGES_IN_JAPANESE: [&str; 12] = [
@@ -61,7 +69,7 @@ const CHANGES_IN_JAPANESE: [&str; 12] = [
 ];
 
 /// Words that ask to be told something.
-const QUESTIONS: [&str; 26] = [
+const QUESTIONS: [&str; 25] = [
     "what",
     "which",
     "who",
@@ -72,7 +80,6 @@ const QUESTIONS: [&str; 26] = [
     "does",
     "is",
     "are",
-    "can",
     "summarize",
     "summarise",
     "summary",
@@ -225,6 +232,7 @@ mod tests {
             ("README.md を3つの箇条書きでまとめて。", true),
             ("which license does it have", true),
             ("show a.md and fix the typo", false),
+            ("can you delete a.md", false),
             ("今日は", false),
             ("corrige la faute dans a.md", false),
             ("README.mdの誤字を直して", false),

@@ -140,7 +140,9 @@ pub fn request<'a>(
                     && (!must_look || is_look(name))
                     && !(is_told && PROFILE.after_a_look.contains(&name))
             };
-            let must_act = offer_tools && !must_look && has_not_changed_what_it_should(log);
+            let can_change =
+                surface.callables.iter().any(|one| is_change_tool(&one.name) && is_callable(&one.name));
+            let must_act = can_change && !must_look && has_not_changed_what_it_should(log);
             Some(reply_schema(surface, !must_look && !must_act, &is_callable))
         }
         ToolFormat::Native | ToolFormat::Text => None,
@@ -152,13 +154,14 @@ pub fn request<'a>(
 /// that has read the file says that the change is made, and has made none.
 fn has_not_changed_what_it_should(log: &[Entry]) -> bool {
     let calls = calls_of_the_turn(log);
-    let changes = |name: &str| {
-        PROFILE.after_a_look.contains(&name) || PROFILE.after_a_look_for_a_change.contains(&name)
-    };
     says_to_change_a_file(log)
         && !calls.is_empty()
         && calls.len() < PROFILE.calls_before_a_change_max
-        && !calls.iter().any(|call| changes(&call.name))
+        && !calls.iter().any(|call| is_change_tool(&call.name))
+}
+
+fn is_change_tool(name: &str) -> bool {
+    PROFILE.after_a_look.contains(&name) || PROFILE.after_a_look_for_a_change.contains(&name)
 }
 
 /// Whether a tool is always about one file or folder.
@@ -463,6 +466,37 @@ mod tests {
         ];
         for (text, offer_tools, expected) in table {
             assert_eq!(offered(text, offer_tools), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_is_asked_for_is_tried_before_an_answer_where_it_can_be() {
+        let call = |name: &str, path: &str| {
+            let args = Args::parse(&json!({ "path": path }).to_string(), false);
+            let calls = vec![ToolCall { id: "call_0".into(), name: name.into(), args }];
+            Entry::Reply(Reply { calls, ..Reply::default() })
+        };
+        let read = || call("read_file", "a.md");
+        let may_answer = |text: &str, calls: Vec<Entry>, has_edit: bool| {
+            let mut surface = surface();
+            if has_edit {
+                let edit = Callable { name: "edit_file".into(), ..surface.callables[0].clone() };
+                surface.callables.push(edit);
+            }
+            let log: Vec<Entry> = [Entry::User { text: text.into() }].into_iter().chain(calls).collect();
+            let request = request(ToolFormat::Constrained, &surface, &log, true);
+            request.response_schema.unwrap()["anyOf"][0]["required"][0] == "answer"
+        };
+        let more = || vec![read(), call("read_file", "b"), call("read_file", "c"), call("read_file", "d")];
+        let table = [
+            ("add a line to a.md", vec![read()], true, false),
+            ("add a line to a.md", vec![read()], false, true),
+            ("add a line to a.md", vec![read(), call("edit_file", "a.md")], true, true),
+            ("add a line to a.md", more(), true, true),
+            ("what would you add to a.md?", vec![read()], true, true),
+        ];
+        for (text, calls, has_edit, expected) in table {
+            assert_eq!(may_answer(text, calls, has_edit), expected, "{text} {has_edit}");
         }
     }
 
