@@ -13,6 +13,7 @@ mod check;
 mod fuzz;
 mod setup;
 mod steps;
+mod tasks;
 mod try_it;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ cargo xtask try [QUESTION]   set up, build with the local model, and ask it abou
 cargo xtask check            set up, then run every check and every test, as CI does
 cargo xtask setup            only the set-up that the other two begin with
 cargo xtask bench            measure speed and memory against the figures of docs/performance.md
+cargo xtask tasks [MODEL]    count the whole tasks that a local model gets done with the real tools
 cargo xtask fuzz [SECONDS]   throw random input at the code that meets bytes of any kind";
 
 fn main() -> ExitCode {
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         "check" => check::run(),
         "setup" => setup::run(),
         "fuzz" => fuzz::run(rest),
+        "tasks" => tasks::run(rest),
         "bench" => bench::run(rest),
         "measure" => bench::measure(rest),
         _ => {

@@ -344,6 +344,9 @@ const fn is_round(step: &Step) -> bool {
     )
 }
 
+/// How much of a call is written between two words about it, in bytes.
+const CALL_STEP_BYTES: usize = 32;
+
 /// Asks the model, passing on what it says. Under a format that wraps answers in JSON, only the answer's
 /// text is passed on.
 async fn ask(
@@ -354,18 +357,25 @@ async fn ask(
     retries: &mut Vec<AuditEvent>,
 ) -> Result<reyn_core::request::ChatReply, ModelError> {
     let mut answer = AnswerStream::default();
+    let mut written = 0;
     let mut on_event = |event: StreamEvent<'_>| match event {
         StreamEvent::Text(piece) => match format {
             ToolFormat::Native => listener(SessionEvent::Delta(piece)),
             ToolFormat::Text | ToolFormat::Constrained => {
                 let text = answer.push(piece);
+                let before = written;
+                written += piece.len();
                 if !text.is_empty() {
                     listener(SessionEvent::Delta(&text));
+                } else if written / CALL_STEP_BYTES > before / CALL_STEP_BYTES
+                    && let Some(name) = answer.call()
+                {
+                    listener(SessionEvent::Progress(&format!("writing `{name}`, {written} bytes")));
                 }
             }
         },
         StreamEvent::Retry { attempt, error, wait } => {
-            answer = AnswerStream::default();
+            (answer, written) = (AnswerStream::default(), 0);
             retries.push(AuditEvent::LlmCallRetry {
                 model: model.name().to_owned(),
                 attempt_n: attempt,

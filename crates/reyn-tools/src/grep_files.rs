@@ -95,19 +95,23 @@ impl Tool for GrepFiles {
             output_bytes_max: RESULT_BYTES_MAX,
         };
         let base = workspace.search_base(touched.file(0));
-        let (found, is_text) = blocking(move || {
+        let may_ignore_case = args.case_sensitive.is_none();
+        let (found, note) = blocking(move || {
             let judge = |target: &_| touched.admits(FileOp::Grep, target);
             let search = |request: &GrepRequest| {
                 workspace.grep(touched.file(0), request, &judge, &context.cancel)
             };
             let found = search(&request)?;
-            let plain = literal(&request.pattern);
-            if !found.files.is_empty() || found.partial.is_some() || plain == request.pattern {
-                return Ok((found, false));
+            if !found.files.is_empty() || found.partial.is_some() {
+                return Ok((found, None));
             }
-            // `#[test]` is an expression for `#t`, and is never meant as one.
-            let as_text = search(&GrepRequest { pattern: plain, ..request })?;
-            Ok(if as_text.files.is_empty() { (found, false) } else { (as_text, true) })
+            for (request, note) in other_readings(&request, may_ignore_case) {
+                let other = search(&request)?;
+                if !other.files.is_empty() {
+                    return Ok((other, Some(note)));
+                }
+            }
+            Ok((found, None))
         })
         .await?;
         let key = match mode {
@@ -122,10 +126,9 @@ impl Tool for GrepFiles {
             }
             OutputMode::FilesWithMatches => output.with("count", found.files.len()),
         };
-        let output = if is_text {
-            output.with("note", "no line matches the pattern as an expression; these have it as plain text")
-        } else {
-            output
+        let output = match note {
+            Some(note) => output.with("note", note),
+            None => output,
         };
         let output = match (found.files.is_empty(), found.files_searched, args.glob) {
             // A filter that fits nothing looks like a search that finds nothing.
@@ -138,6 +141,22 @@ impl Tool for GrepFiles {
         };
         Ok(with_rest(output, &found.skipped, found.next_offset, found.partial))
     }
+}
+
+/// What a pattern that matches nothing may have been meant as, and what is said when it matches then.
+fn other_readings(request: &GrepRequest, may_ignore_case: bool) -> Vec<(GrepRequest, &'static str)> {
+    let mut readings = vec![];
+    let plain = literal(&request.pattern);
+    if plain != request.pattern {
+        // `#[test]` is an expression for `#t`, and is never meant as one.
+        let as_text = GrepRequest { pattern: plain, ..request.clone() };
+        readings.push((as_text, "no line matches the pattern as an expression; these have it as plain text"));
+    }
+    if may_ignore_case && request.pattern.chars().any(char::is_alphabetic) {
+        let any_case = GrepRequest { is_case_sensitive: false, ..request.clone() };
+        readings.push((any_case, "no line matches in these capitals and small letters; these do in others"));
+    }
+    readings
 }
 
 /// One file a line, or a file's lines below its name: `12:` before a match, `12-` before a line around one,

@@ -43,6 +43,12 @@ impl AnswerStream {
         self.read()
     }
 
+    /// The tool that a call names which is being written, once its name is complete.
+    #[must_use]
+    pub fn call(&self) -> Option<&str> {
+        if self.place == Place::Inside { None } else { called_tool(&self.unread) }
+    }
+
     /// Decodes what is there, up to the answer's end or to an escape that is not complete yet.
     fn read(&mut self) -> String {
         let mut text = String::new();
@@ -74,6 +80,13 @@ fn answer_start(seen: &str) -> Option<usize> {
     let rest = seen.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"answer\"")?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
     Some(seen.len() - rest.len())
+}
+
+/// The tool that the call names which a reply begins with, as far as it is written.
+pub(super) fn called_tool(seen: &str) -> Option<&str> {
+    let rest = seen.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"tool\"")?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    rest.split_once('"').map(|(name, _)| name)
 }
 
 /// The character of the escape that `text` begins with, and the escape's length. `None` when it is not
@@ -166,8 +179,19 @@ mod tests {
     }
 
     #[test]
-    fn a_call_gives_no_answer() {
+    fn a_call_gives_no_answer_and_is_named_while_it_is_written() {
         let mut stream = AnswerStream::default();
-        assert_eq!(stream.push(r#"{"tool": "read_file", "args": {"answer": "x"}}"#), "");
+        let mut named = vec![];
+        for piece in
+            [r#"{"tool": "wri"#, r#"te_file", "args""#, r#": {"content": ""#, &"x".repeat(600), "\"}}"]
+        {
+            assert_eq!(stream.push(piece), "");
+            named.push(stream.call().map(str::to_owned));
+        }
+        let name = || Some("write_file".to_owned());
+        assert_eq!(named, [None, name(), name(), name(), name()]);
+        let mut stream = AnswerStream::default();
+        stream.push(r#"{"answer": "a "#);
+        assert_eq!(stream.call(), None);
     }
 }

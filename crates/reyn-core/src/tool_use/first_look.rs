@@ -68,6 +68,11 @@ const CHANGES_IN_JAPANESE: [&str; 12] = [
     "削除",
 ];
 
+/// Those of them that change all of a text.
+const REWRITES: [&str; 4] = ["translate", "convert", "rewrite", "shorten"];
+/// The same in Japanese.
+const REWRITES_IN_JAPANESE: [&str; 4] = ["翻訳", "訳して", "書き直", "書き換え"];
+
 /// Words that ask to be told something.
 const QUESTIONS: [&str; 25] = [
     "what",
@@ -128,6 +133,14 @@ pub(crate) fn says_to_change_a_file(log: &[Entry]) -> bool {
     file_names(text).next().is_some() && asks_for_a_change(log) && !is_a_question(log)
 }
 
+/// Whether the latest message names files, and none but those that `is_known`.
+#[must_use]
+pub(crate) fn names_only(log: &[Entry], is_known: &dyn Fn(&str) -> bool) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let mut names = file_names(text).peekable();
+    names.peek().is_some() && names.all(is_known)
+}
+
 fn is_a_question(log: &[Entry]) -> bool {
     let Some(Entry::User { text }) = current_turn(log).first() else { return false };
     let words = text.to_lowercase();
@@ -152,6 +165,20 @@ pub(crate) fn asks_for_a_change(log: &[Entry]) -> bool {
     let Some(Entry::User { text }) = current_turn(log).first() else { return false };
     let text = text.to_lowercase();
     has_word(&text, &CHANGES) || CHANGES_IN_JAPANESE.iter().any(|change| text.contains(change))
+}
+
+/// Whether the latest message asks to change all of a text.
+#[must_use]
+pub(crate) fn asks_for_a_rewrite(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    has_word(&text, &REWRITES) || REWRITES_IN_JAPANESE.iter().any(|rewrite| text.contains(rewrite))
+}
+
+/// Whether a text is Japanese: it has letters that no other language has.
+#[must_use]
+pub(crate) fn is_japanese(text: &str) -> bool {
+    text.chars().any(|letter| ('\u{3041}'..='\u{30ff}').contains(&letter))
 }
 
 /// Letters of a path as people write it in a sentence; a name in another script ends where its letters do.
@@ -255,6 +282,24 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(asks_for_a_change(&[says(text)]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_may_ask_to_change_all_of_a_text_and_be_japanese() {
+        let table = [
+            ("translate a.md", true, false),
+            ("a.md を英語に翻訳して", true, true),
+            ("add a line to a.md", false, false),
+            ("a.md に一行追加して", false, true),
+            ("翻译 a.md", false, false),
+        ];
+        for (text, is_rewrite, in_japanese) in table {
+            assert_eq!(
+                (asks_for_a_rewrite(&[says(text)]), is_japanese(text)),
+                (is_rewrite, in_japanese),
+                "{text}"
+            );
         }
     }
 

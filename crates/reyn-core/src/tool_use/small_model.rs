@@ -8,13 +8,16 @@ use serde::Serialize as _;
 use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
-use super::answer_stream::AnswerStream;
-use super::first_look::{asks_for_a_change, asks_to_be_told, is_about_an_unseen_file, says_to_change_a_file};
+use super::answer_stream::{AnswerStream, called_tool};
+use super::first_look::{
+    asks_for_a_change, asks_for_a_rewrite, asks_to_be_told, is_about_an_unseen_file, is_japanese, names_only,
+    says_to_change_a_file,
+};
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
 use crate::conversation::{Entry, current_turn};
 use crate::request::{ChatRequest, Message, messages, push_user};
-use crate::tool::{Args, ToolCall};
+use crate::tool::{Args, Outcome, Output, ToolCall};
 
 /// Everything that was tuned for small models, in one place.
 pub struct Profile {
@@ -30,6 +33,10 @@ pub struct Profile {
     pub after_a_look: &'static [&'static str],
     /// The same where a message asks for a change; elsewhere they make what is not there yet.
     pub after_a_look_for_a_change: &'static [&'static str],
+    /// Tools that show the text of one file.
+    pub reads: &'static [&'static str],
+    /// Tools that change a part of one file.
+    pub edits: &'static [&'static str],
     /// Calls of a turn in which a change that was asked for must begin; then an answer is taken.
     pub calls_before_a_change_max: usize,
     /// Longest answer under a schema, in characters.
@@ -38,6 +45,8 @@ pub struct Profile {
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
     pub result_bytes_max: usize,
+    /// Behind a result longer than this, in bytes, the request is said again.
+    pub result_bytes_long: usize,
 }
 
 /// A short exchange, shown where the tool it uses is offered.
@@ -60,6 +69,8 @@ pub const PROFILE: Profile = Profile {
     optional_parameters: &["offset"],
     after_a_look: &["edit_file", "delete_file"],
     after_a_look_for_a_change: &["write_file"],
+    reads: &["read_file"],
+    edits: &["edit_file"],
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
     examples: &[
@@ -72,7 +83,10 @@ pub const PROFILE: Profile = Profile {
         },
         Example {
             tool: "",
-            exchange: &[("a rhyme about rain", r#"{"answer": "Rain, rain, fall on the plain."}"#)],
+            exchange: &[(
+                "show me a loop in C",
+                r#"{"answer": "for (int i = 0; i < 3; i++) { puts(\"hi\"); }"}"#,
+            )],
         },
         Example {
             tool: "write_file",
@@ -87,8 +101,8 @@ pub const PROFILE: Profile = Profile {
         Example {
             tool: "list_directory",
             exchange: &[
-                ("lib にファイルは何個？", r#"{"tool": "list_directory", "args": {"path": "lib"}}"#),
-                ("Result of list_directory:\nx.py\ny.py", r#"{"answer": "2個です: x.py と y.py"}"#),
+                ("lib に何がある？", r#"{"tool": "list_directory", "args": {"path": "lib"}}"#),
+                ("Result of list_directory:\nx.py\ny.py", r#"{"answer": "x.py と y.py の2つです。"}"#),
             ],
         },
         Example { tool: "", exchange: &[("what is a noun?", r#"{"answer": "A word that names a thing."}"#)] },
@@ -97,6 +111,7 @@ pub const PROFILE: Profile = Profile {
     answer_chars_max: 2000,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,
+    result_bytes_long: 300,
 };
 
 /// Writes a request in the profile.
@@ -116,7 +131,8 @@ pub fn request<'a>(
         }
     }
     let static_messages = all.len();
-    for message in messages(log).into_iter().flat_map(in_text) {
+    let again = request_again(log);
+    for message in messages(log).into_iter().flat_map(in_text).chain(again) {
         match message {
             Message::User(text) => push_user(&mut all, text),
             Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => all.push(message),
@@ -134,9 +150,11 @@ pub fn request<'a>(
             let can_look = surface.callables.iter().any(|callable| is_look(&callable.name));
             let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
             let is_told = asks_to_be_told(log);
+            let left_out = left_out_after_a_read(surface, log);
             let is_callable = |name: &str| {
                 offer_tools
                     && !repeated.contains(&name)
+                    && !left_out.contains(&name)
                     && (!must_look || is_look(name))
                     && !(is_told && PROFILE.after_a_look.contains(&name))
             };
@@ -160,6 +178,46 @@ fn has_not_changed_what_it_should(log: &[Entry]) -> bool {
         && !calls.iter().any(|call| is_change_tool(&call.name))
 }
 
+/// The turn's request once more, behind a result that is long or that a change is to be made of: what stands last
+/// is what a small model heeds. With the file's last line, which it takes for any other.
+fn request_again(log: &[Entry]) -> Option<Message<'_>> {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return None };
+    let is_result = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Ok(_), .. }));
+    let (call, output) = results_of_the_turn(log).pop().filter(|_| is_result)?;
+    let body = &output.body;
+    let is_to_change = is_whole_read(call, output) && asks_for_a_change(log);
+    let again = match body.trim_end().lines().last().filter(|_| is_to_change) {
+        Some(line) => {
+            format!("[The request: {text}]\n[The last line of the file, above new lines at the end: {line}]")
+        }
+        None if body.len() > PROFILE.result_bytes_long => {
+            let language = if is_japanese(text) { ", to be answered in Japanese" } else { "" };
+            format!("[The request{language}: {text}]")
+        }
+        None => return None,
+    };
+    Some(Message::User(Cow::Owned(again)))
+}
+
+/// Tools that a turn is done with once it has read a file: reading, when every file that the message names is
+/// read and only an answer is asked for; writing anew, when a part of what was read is to change: a small model
+/// leaves out other parts.
+fn left_out_after_a_read(surface: &Surface, log: &[Entry]) -> Vec<&'static str> {
+    let results = results_of_the_turn(log).into_iter();
+    let read: Vec<&ToolCall> =
+        results.filter(|(call, output)| is_whole_read(call, output)).map(|(call, _)| call).collect();
+    let mut left_out = vec![];
+    if asks_to_be_told(log)
+        && names_only(log, &|name| read.iter().any(|call| call.args.to_json().contains(name)))
+    {
+        left_out.extend(PROFILE.reads);
+    }
+    let can_edit = surface.callables.iter().any(|one| PROFILE.edits.contains(&one.name.as_str()));
+    if can_edit && !read.is_empty() && asks_for_a_change(log) && !asks_for_a_rewrite(log) {
+        left_out.extend(PROFILE.after_a_look_for_a_change);
+    }
+    left_out
+}
 fn is_change_tool(name: &str) -> bool {
     PROFILE.after_a_look.contains(&name) || PROFILE.after_a_look_for_a_change.contains(&name)
 }
@@ -169,6 +227,32 @@ fn takes_a_path(surface: &Surface, name: &str) -> bool {
     let named = surface.callables.iter().find(|callable| callable.name == name);
     let required = named.and_then(|callable| callable.parameters["required"].as_array());
     required.is_some_and(|required| required.iter().any(|one| one == "path"))
+}
+
+fn is_whole_read(call: &ToolCall, output: &Output) -> bool {
+    PROFILE.reads.contains(&call.name.as_str()) && !output.fields.contains_key("truncated")
+}
+
+/// The calls of the turn that succeeded, with what they gave.
+fn results_of_the_turn(log: &[Entry]) -> Vec<(&ToolCall, &Output)> {
+    let mut results = vec![];
+    let mut calls: &[ToolCall] = &[];
+    for entry in current_turn(log) {
+        match entry {
+            Entry::Reply(reply) => calls = &reply.calls,
+            Entry::Finished { call_id, outcome: Outcome::Ok(output) } => {
+                results.extend(calls.iter().find(|call| call.id == *call_id).map(|call| (call, output)));
+            }
+            Entry::User { .. }
+            | Entry::Said { .. }
+            | Entry::Started { .. }
+            | Entry::Finished { .. }
+            | Entry::Nudged
+            | Entry::LimitReached { .. }
+            | Entry::Ended { .. } => {}
+        }
+    }
+    results
 }
 
 fn calls_of_the_turn(log: &[Entry]) -> Vec<&ToolCall> {
@@ -356,7 +440,7 @@ pub fn read(text: String, is_cut: bool) -> (String, Vec<ToolCall>, bool) {
     if !answer.is_empty() {
         return (answer, vec![], false);
     }
-    match cut_call_name(&text).filter(|_| is_cut) {
+    match called_tool(&text).filter(|_| is_cut).map(str::to_owned) {
         Some(name) => {
             let args =
                 text.split_once("\"args\"").map_or("", |(_, rest)| rest.trim_start_matches([':', ' ']));
@@ -365,13 +449,6 @@ pub fn read(text: String, is_cut: bool) -> (String, Vec<ToolCall>, bool) {
         }
         None => (text, vec![], false),
     }
-}
-
-/// The tool that a reply cut inside its call names.
-fn cut_call_name(text: &str) -> Option<String> {
-    let rest = text.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"tool\"")?;
-    let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-    rest.split_once('"').map(|(name, _)| name.to_owned())
 }
 
 #[cfg(test)]
@@ -498,6 +575,85 @@ mod tests {
         for (text, calls, has_edit, expected) in table {
             assert_eq!(may_answer(text, calls, has_edit), expected, "{text} {has_edit}");
         }
+    }
+
+    fn called(name: &str, path: &str, result: Option<Output>) -> Vec<Entry> {
+        let args = Args::parse(&json!({ "path": path }).to_string(), false);
+        let calls = vec![ToolCall { id: "call_0".into(), name: name.into(), args }];
+        let outcome = match result {
+            Some(output) => Outcome::Ok(output),
+            None => Outcome::Error(crate::tool::CallError::new(crate::tool::ErrorKind::HandlerError, "no")),
+        };
+        let finished = Entry::Finished { call_id: "call_0".into(), outcome };
+        vec![Entry::Reply(Reply { calls, ..Reply::default() }), finished]
+    }
+
+    fn turn(text: &str, calls: &[Vec<Entry>]) -> Vec<Entry> {
+        [Entry::User { text: text.into() }].into_iter().chain(calls.concat()).collect()
+    }
+
+    #[test]
+    fn a_turn_that_has_read_what_it_is_about_reads_no_more_and_edits_instead_of_writing_anew() {
+        let mut surface = surface();
+        let named = |name: &str| Callable { name: name.into(), ..surface.callables[0].clone() };
+        let more = ["write_file", "edit_file"].map(named);
+        surface.callables.extend(more);
+        let text = || Some(Output::text("content", "one\ntwo\n"));
+        let a_part = || text().map(|output| output.with("truncated", true));
+        let read = |result| called("read_file", "a.md", result);
+        let offered = |log: &[Entry]| {
+            let request = request(ToolFormat::Constrained, &surface, log, true);
+            let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
+            let name =
+                |shape: &Value| shape["properties"]["tool"]["const"].as_str().unwrap_or("answer").to_owned();
+            shapes.iter().map(name).collect::<Vec<_>>().join(" ")
+        };
+        let table = [
+            ("what does a.md say?", vec![read(text())], "answer write_file"),
+            ("what does a.md say?", vec![read(None), read(text())], "answer write_file"),
+            ("what does a.md say?", vec![read(a_part())], "answer read_file write_file"),
+            ("what do a.md and b.md say?", vec![read(text())], "answer read_file write_file"),
+            ("what does a.md say?", vec![read(None)], "answer read_file write_file"),
+            ("add a line to a.md", vec![read(text())], "read_file edit_file"),
+            ("add a line to a.md", vec![read(a_part())], "read_file write_file edit_file"),
+            ("translate a.md", vec![read(text())], "read_file write_file edit_file"),
+        ];
+        for (said, calls, expected) in table {
+            let log = turn(said, &calls);
+            assert_eq!(offered(&log), expected, "{said} {calls:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_said_again_behind_a_long_result_and_where_a_change_is_to_be_made() {
+        let last =
+            |log: &[Entry]| match request(ToolFormat::Constrained, &surface(), log, true).messages.pop() {
+                Some(Message::User(text)) => text.rsplit("\n\n").next().unwrap_or_default().to_owned(),
+                other => format!("{other:?}"),
+            };
+        let (long, short) = ("x ".repeat(PROFILE.result_bytes_long), "one\ntwo\n");
+        let read = |text: &str| called("read_file", "a.md", Some(Output::text("content", text)));
+        let table = [
+            ("what is in a.md?", read(&long), "[The request: what is in a.md?]".to_owned()),
+            (
+                "a.md を要約して",
+                read(&long),
+                "[The request, to be answered in Japanese: a.md を要約して]".to_owned(),
+            ),
+            ("what is in a.md?", read(short), format!("Result of read_file:\n{short}")),
+            (
+                "add a line to a.md",
+                read(short),
+                "[The request: add a line to a.md]\n[The last line of the file, above new lines at the end: two]"
+                    .to_owned(),
+            ),
+        ];
+        for (said, calls, expected) in table {
+            assert_eq!(last(&turn(said, &[calls])), expected, "{said}");
+        }
+        let finished =
+            [turn("what is in a.md?", &[read(&long)]), vec![Entry::Reply(Reply::default())]].concat();
+        assert!(!last(&finished).contains("[The request"));
     }
 
     #[test]

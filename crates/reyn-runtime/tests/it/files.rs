@@ -239,6 +239,8 @@ fn a_search_that_finds_nothing_says_what_else_may_be_meant() {
             call("2", "grep_files", json!({"pattern": "hullo", "glob": "*.md"})),
             call("3", "grep_files", json!({"pattern": "hello", "glob": "*.md"})),
             call("4", "grep_files", json!({"pattern": "#[test]"})),
+            call("5", "grep_files", json!({"pattern": "HELLO"})),
+            call("6", "grep_files", json!({"pattern": "HELLO", "case_sensitive": true})),
         ])
         .into(),
         says("done").into(),
@@ -250,6 +252,8 @@ fn a_search_that_finds_nothing_says_what_else_may_be_meant() {
         model   grep_files {"pattern":"hullo","glob":"*.md"}
         model   grep_files {"pattern":"hello","glob":"*.md"}
         model   grep_files {"pattern":"#[test]"}
+        model   grep_files {"pattern":"HELLO"}
+        model   grep_files {"pattern":"HELLO","case_sensitive":true}
         ok      count: 0
                 files_with_matches: 0
                 note: no file was searched, since none matches `lib/*.py`; leave `glob` out to search all
@@ -272,6 +276,18 @@ fn a_search_that_finds_nothing_says_what_else_may_be_meant() {
                 ---
                 a.rs
                 1:#[test]
+        ok      ---
+                count: 1
+                files_with_matches: 1
+                note: no line matches in these capitals and small letters; these do in others
+                skipped: 1 hidden; `include_ignored` searches hidden and ignored ones too
+                ---
+                README.md
+                1:hello
+        ok      count: 0
+                files_with_matches: 0
+                files_searched: 2
+                skipped: 1 hidden; `include_ignored` searches hidden and ignored ones too
         model   done
         ended   answered
     "##]]

@@ -266,6 +266,22 @@ fn a_constrained_answer_is_streamed_as_its_text() {
 }
 
 #[test]
+fn a_call_that_a_small_model_writes_is_named_while_it_is_written() {
+    let mut stage = Stage::new();
+    stage.framing = Framing { format: ToolFormat::Constrained };
+    let call = r#"{"tool": "read_file", "args": {"path": "README.md"}}"#;
+    let (mut session, _) = stage.session(vec![says(call).into(), says(r#"{"answer": "done"}"#).into()]);
+    let mut heard = vec![];
+    let mut listener = |event: SessionEvent<'_>| {
+        if let SessionEvent::Progress(text) = event {
+            heard.push(text.to_owned());
+        }
+    };
+    block_on(session.turn("hello", &mut listener, &stage.cancel)).unwrap();
+    assert_eq!(heard, ["writing `read_file`, 52 bytes"]);
+}
+
+#[test]
 fn everything_that_happens_is_in_the_audit_trail() {
     let stage = Stage::new();
     stage.turn(
