@@ -89,6 +89,33 @@ impl Constraint {
         self.matcher.as_ref().is_some_and(Matcher::is_stopped)
     }
 
+    /// Takes back the last `count` tokens that were taken.
+    pub(crate) fn take_back(&mut self, count: usize) -> Result<(), ModelError> {
+        let Some(matcher) = &mut self.matcher else { return Ok(()) };
+        matcher.rollback(count).map_err(|error| local(&error.to_string()))
+    }
+
+    /// Takes these tokens, when all of them are allowed.
+    pub(crate) fn take(&mut self, tokens: &[LlamaToken]) -> bool {
+        let Some(matcher) = &mut self.matcher else { return false };
+        let ids: Vec<TokenId> = tokens.iter().map(|token| token.0.cast_unsigned()).collect();
+        !ids.is_empty()
+            && matcher.validate_tokens(&ids).is_ok_and(|count| count == ids.len())
+            && matcher.consume_tokens(&ids).is_ok()
+    }
+
+    /// Whether a token may come next.
+    pub(crate) fn allows(&mut self, token: LlamaToken) -> bool {
+        self.matcher.as_mut().is_none_or(|matcher| {
+            matcher.validate_tokens(&[token.0.cast_unsigned()]).is_ok_and(|count| count == 1)
+        })
+    }
+
+    /// Whether there is a grammar at all.
+    pub(crate) const fn is_there(&self) -> bool {
+        self.matcher.is_some()
+    }
+
     /// Takes the likeliest token that is allowed.
     pub(crate) fn choose(&mut self, logits: &[f32]) -> Result<LlamaToken, ModelError> {
         let likeliest = best(logits, |_| true);
@@ -106,6 +133,11 @@ impl Constraint {
         matcher.consume_token(id).map_err(|error| local(&error.to_string()))?;
         token(Some(id))
     }
+}
+
+/// The token that the model would say next if nothing held it.
+pub(crate) fn likeliest(logits: &[f32]) -> Result<LlamaToken, ModelError> {
+    token(best(logits, |_| true))
 }
 
 /// The index of the greatest logit among the allowed.

@@ -20,9 +20,10 @@ use tokio::sync::mpsc;
 
 use crate::backend::backend;
 use crate::chat::LocalOptions;
-use crate::constraint::{Constraint, Grammars};
+use crate::constraint::{Constraint, Grammars, likeliest};
 use crate::pieces::Pieces;
 use crate::prompt::{Prompt, Turn, prompt};
+use crate::quoting::{as_text, escaped, goes_on};
 use crate::state_file::StateFile;
 
 /// One request, owned by the thread.
@@ -211,12 +212,8 @@ impl<'a> Engine<'a> {
                 if constraint.is_finished() {
                     break;
                 }
-                let token = constraint.choose(self.context.get_logits_ith(-1))?;
-                if self.model.vocab().is_control(token) || self.model.vocab().is_eog(token) {
-                    break;
-                }
-                next.push(token);
-                next.extend(constraint.forced());
+                let Some(tokens) = self.choose(constraint)? else { break };
+                next = tokens;
             }
             next.truncate(tokens_max - self.held.len());
             if next.is_empty() {
@@ -242,6 +239,50 @@ impl<'a> Engine<'a> {
             job.say(News::Text(last));
         }
         Ok((text, finish))
+    }
+
+    /// The next tokens: what the model says, as far as the constraint allows, and what must follow. What it
+    /// means as text inside a string stays in it. `None` at the end.
+    fn choose(&mut self, constraint: &mut Constraint) -> Result<Option<Vec<LlamaToken>>, ModelError> {
+        let wanted = likeliest(self.context.get_logits_ith(-1))?;
+        if constraint.is_there()
+            && !constraint.allows(wanted)
+            && let Some(text) = escaped(&self.piece(wanted))
+            && let tokens = self.model.vocab().tokenize(text.as_bytes(), false, false)
+            && constraint.take(&tokens)
+        {
+            return Ok(Some(tokens));
+        }
+        let token = constraint.choose(self.context.get_logits_ith(-1))?;
+        if self.model.vocab().is_control(token) || self.model.vocab().is_eog(token) {
+            return Ok(None);
+        }
+        let forced = constraint.forced();
+        if let Some(text) = as_text(&self.piece(token)).filter(|_| !forced.is_empty())
+            && self.goes_on_with_text(token)?
+        {
+            let tokens = self.model.vocab().tokenize(text.as_bytes(), false, false);
+            constraint.take_back(1 + forced.len())?;
+            if constraint.take(&tokens) {
+                return Ok(Some(tokens));
+            }
+            return Err(local("a quote cannot be written as text"));
+        }
+        Ok(Some(std::iter::once(token).chain(forced).collect()))
+    }
+
+    /// Whether the model, after a quote that would end a string, would say something that cannot follow a string.
+    fn goes_on_with_text(&mut self, quote: LlamaToken) -> Result<bool, ModelError> {
+        let held = self.held.len();
+        self.decode(&[quote])?;
+        let next = likeliest(self.context.get_logits_ith(-1))?;
+        self.forget_after(held);
+        let is_end = self.model.vocab().is_control(next) || self.model.vocab().is_eog(next);
+        Ok(!is_end && !goes_on(&self.piece(next)))
+    }
+
+    fn piece(&self, token: LlamaToken) -> String {
+        String::from_utf8_lossy(&self.model.vocab().token_to_piece(token, false, None)).into_owned()
     }
 
     /// Reads tokens of the prompt, batch by batch, and says how far it is.

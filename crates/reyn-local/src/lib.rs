@@ -8,6 +8,7 @@ mod constraint;
 mod engine;
 mod pieces;
 mod prompt;
+mod quoting;
 mod state_file;
 
 pub use chat::{LocalChat, LocalOptions};

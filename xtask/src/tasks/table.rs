@@ -111,7 +111,7 @@ pub(super) const TASKS: &[Task] = &[
     },
     Task {
         said: "Show me a Rust example with a match on an Option.",
-        is_met: |seen| seen.calls.is_empty() && seen.words(&["match", "Some("]) == 2,
+        is_met: |seen| seen.calls.is_empty() && seen.words(&["match", "Some(", "None =>", "}"]) == 4,
     },
     Task {
         said: "Show me how a for loop looks in Python.",

@@ -178,12 +178,28 @@ fn has_not_changed_what_it_should(log: &[Entry]) -> bool {
         && !calls.iter().any(|call| is_change_tool(&call.name))
 }
 
-/// The turn's request once more, behind a result that is long or that a change is to be made of: what stands last
-/// is what a small model heeds. With the file's last line, which it takes for any other.
+/// The turn's request once more, behind a result that is long, that a change is to be made of, or that is a
+/// failure: what stands last is what a small model heeds. With the file's last line, which it takes for any other.
 fn request_again(log: &[Entry]) -> Option<Message<'_>> {
     let Some(Entry::User { text }) = current_turn(log).first() else { return None };
-    let is_result = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Ok(_), .. }));
-    let (call, output) = results_of_the_turn(log).pop().filter(|_| is_result)?;
+    match log.last() {
+        Some(Entry::Finished { outcome: Outcome::Ok(_), .. }) => {}
+        Some(Entry::Finished { outcome: Outcome::Error(_), .. }) => {
+            let again = format!("[Try another way, or answer without a tool. The request: {text}]");
+            return Some(Message::User(Cow::Owned(again)));
+        }
+        Some(
+            Entry::User { .. }
+            | Entry::Said { .. }
+            | Entry::Reply(_)
+            | Entry::Started { .. }
+            | Entry::Nudged
+            | Entry::LimitReached { .. }
+            | Entry::Ended { .. },
+        )
+        | None => return None,
+    }
+    let (call, output) = results_of_the_turn(log).pop()?;
     let body = &output.body;
     let is_to_change = is_whole_read(call, output) && asks_for_a_change(log);
     let again = match body.trim_end().lines().last().filter(|_| is_to_change) {
@@ -639,6 +655,11 @@ mod tests {
                 "a.md を要約して",
                 read(&long),
                 "[The request, to be answered in Japanese: a.md を要約して]".to_owned(),
+            ),
+            (
+                "what is in a.md?",
+                called("read_file", "a.md", None),
+                "[Try another way, or answer without a tool. The request: what is in a.md?]".to_owned(),
             ),
             ("what is in a.md?", read(short), format!("Result of read_file:\n{short}")),
             (
