@@ -1,0 +1,141 @@
+//! The mounts of a run, made by the init in its own mount namespace: nobody else sees them.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::mount::{MountFlags, MountPropagationFlags};
+
+use super::plan::Plan;
+use super::syscalls;
+use super::wire::{Act, During, Failure, Namespaces, Step, Task};
+
+/// Sockets of daemons that act with more rights than the program has: Landlock does not govern connecting.
+const DAEMON_SOCKETS: [&str; 14] = [
+    "/run/docker.sock",
+    "/run/containerd",
+    "/run/containerd.sock",
+    "/run/podman",
+    "/run/crio",
+    "/run/dbus",
+    "/run/snapd.socket",
+    "/run/snapd-snap.socket",
+    "/run/systemd/private",
+    "/run/systemd/io.systemd.sysext",
+    "/run/libvirt",
+    "/run/lxd.socket",
+    "/var/lib/lxd/unix.socket",
+    "/var/snap/lxd/common/lxd/unix.socket",
+];
+/// Where everybody's temporary files are.
+const TEMPORARY: &str = "/tmp";
+/// Size of the private shared memory, in the words of tmpfs.
+const SHARED_MEMORY: &std::ffi::CStr = c"mode=1777,size=256m";
+
+/// Makes all mounts.
+pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
+    rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .during(Step::Mounts)?;
+    if task.means.has_fresh_proc {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        rustix::mount::mount("proc", "/proc", "proc", flags, None).during(Step::Proc)?;
+    }
+    if Path::new("/dev/shm").is_dir() {
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        rustix::mount::mount("tmpfs", "/dev/shm", "tmpfs", flags, SHARED_MEMORY)
+            .during(Step::SharedMemory)?;
+    }
+    for anchor in &plan.anchors {
+        bind(anchor, anchor)?;
+    }
+    for fixed in &plan.fixed {
+        bind(fixed, fixed)?;
+        read_only(fixed)?;
+    }
+    let void = Void { file: task.scratch.join("void"), folder: task.scratch.join("voids") };
+    for (link, target) in &plan.links {
+        cover_link(link, target.as_deref().unwrap_or(&void.file))?;
+    }
+    for (path, is_folder) in &plan.covered {
+        void.cover(path, *is_folder)?;
+    }
+    if task.policy.network {
+        hide_daemons(task, &void)?;
+    }
+    cover_temporary_folder(task, plan)
+}
+
+/// Empty places that cover what must not be reached.
+struct Void {
+    file: PathBuf,
+    folder: PathBuf,
+}
+
+impl Void {
+    fn cover(&self, path: &Path, is_folder: bool) -> Result<(), Failure> {
+        bind(if is_folder { &self.folder } else { &self.file }, path)?;
+        read_only(path)
+    }
+}
+
+fn hide_daemons(task: &Task, void: &Void) -> Result<(), Failure> {
+    let own = PathBuf::from(format!("/run/user/{}", rustix::process::getuid().as_raw()));
+    for path in DAEMON_SOCKETS.iter().map(PathBuf::from).chain([own]) {
+        let is_granted = || task.policy.write_paths.iter().any(|write| write.starts_with(&path));
+        match path.metadata() {
+            Ok(found) if !is_granted() => void.cover(&path, found.is_dir())?,
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Puts the private folder in the place of `/tmp`, unless something granted lies there.
+fn cover_temporary_folder(task: &Task, plan: &Plan) -> Result<(), Failure> {
+    let visible = temporary_folder(task, plan);
+    if visible == Path::new(TEMPORARY) { bind(&task.scratch.join("tmp"), &visible) } else { Ok(()) }
+}
+
+/// Where the program finds its private folder for temporary files.
+pub(super) fn temporary_folder(task: &Task, plan: &Plan) -> PathBuf {
+    let policy = &task.policy;
+    let program = match &task.act {
+        Act::Run { program, .. } => Some(program),
+        Act::Attempt => None,
+    };
+    let mut used = policy
+        .read_paths
+        .iter()
+        .chain(&policy.write_paths)
+        .chain(&plan.writable)
+        .chain([&task.cwd])
+        .chain(program);
+    let is_apart = task.means.namespaces != Namespaces::Never && Path::new(TEMPORARY).is_dir();
+    if is_apart && !used.any(|path| path.starts_with(TEMPORARY)) {
+        return PathBuf::from(TEMPORARY);
+    }
+    task.scratch.join("tmp")
+}
+
+fn bind(source: &Path, target: &Path) -> Result<(), Failure> {
+    rustix::mount::mount_bind_recursive(source, target)
+        .map_err(|error| Failure::at(Step::Mounts, target, &error.into()))
+}
+
+fn read_only(mount: &Path) -> Result<(), Failure> {
+    let path = CString::new(mount.as_os_str().as_bytes()).map_err(io::Error::from).during(Step::Mounts)?;
+    syscalls::make_read_only(&path).map_err(|error| Failure::at(Step::Mounts, mount, &error))
+}
+
+/// Covers a link itself: a path that names an open link is not followed further.
+fn cover_link(link: &Path, with: &Path) -> Result<(), Failure> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let held = rustix::fs::open(link, flags, Mode::empty())
+        .map_err(|error| Failure::at(Step::Mounts, link, &error.into()))?;
+    let named = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    bind(with, &named)?;
+    read_only(link)
+}
