@@ -90,7 +90,10 @@ impl Control {
             Err(why) => {
                 let _ = supervisor.kill();
                 let _ = supervisor.wait();
-                return Err(LaunchError::System { what: "hand over the task", why });
+                return Err(match why.kind() {
+                    io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => silence(&helper.program),
+                    _ => LaunchError::System { what: "hand over the task", why },
+                });
             }
         };
         let helper = helper.program.clone();
@@ -115,7 +118,7 @@ impl Control {
         }
         match self.said.status {
             Some(status) => Ok(Ending::of_status(status)),
-            None => Err(self.silence()),
+            None => Err(silence(&self.helper)),
         }
     }
 
@@ -130,12 +133,7 @@ impl Control {
         if let Some((step, errno, path, detail)) = self.said.failed.take() {
             return Err((Some(step), self.error(step, errno, path, detail).to_string()));
         }
-        self.said.attempted.ok_or_else(|| (None, self.silence().to_string()))
-    }
-
-    fn silence(&self) -> LaunchError {
-        let why = "it ended without a word; it must hand `__sandbox-exec` to the sandbox".to_owned();
-        LaunchError::HelperMissing { program: self.helper.clone(), why }
+        self.said.attempted.ok_or_else(|| (None, silence(&self.helper).to_string()))
     }
 
     async fn hear_all(&mut self) -> Result<(), LaunchError> {
@@ -155,7 +153,7 @@ impl Control {
             }
         }
         self.reap();
-        if let Some(scratch) = self.scratch.take() {
+        if let Some(scratch) = self.scratch.take().and_then(Scratch::remove_empty) {
             let _ = tokio::task::spawn_blocking(|| drop(scratch)).await;
         }
         Ok(())
@@ -214,6 +212,12 @@ impl Drop for Control {
     }
 }
 
+/// What is to be said of a helper that does not know its part.
+fn silence(helper: &Path) -> LaunchError {
+    let why = "it ended without a word; it must hand `__sandbox-exec` to the sandbox".to_owned();
+    LaunchError::HelperMissing { program: helper.to_owned(), why }
+}
+
 fn task_file(task: &Task) -> io::Result<File> {
     let text = serde_json::to_vec(task)?;
     let mut file = File::from(rustix::fs::memfd_create("reyn-task", MemfdFlags::CLOEXEC)?);
@@ -259,6 +263,24 @@ impl Scratch {
         Ok(scratch)
     }
 
+    /// Removes it when the program left nothing in it; else gives it back, for it may take long.
+    fn remove_empty(mut self) -> Option<Self> {
+        if std::fs::remove_dir(self.path.join("tmp")).is_err() {
+            return Some(self);
+        }
+        self.remove();
+        self.path.clear();
+        None
+    }
+
+    fn remove(&mut self) {
+        let _ = std::fs::remove_file(self.path.join("void"));
+        let _ = std::fs::remove_dir(self.path.join("voids"));
+        if std::fs::remove_dir(&self.path).is_err() {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -266,7 +288,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir(self.path.join("voids"));
-        let _ = std::fs::remove_dir_all(&self.path);
+        if !self.path.as_os_str().is_empty() {
+            self.remove();
+        }
     }
 }

@@ -20,21 +20,27 @@ const STOP_ROUNDS_MAX: usize = 64;
 pub(super) fn kill_all() -> bool {
     let started = Instant::now();
     while started.elapsed() < HUNT_MAX {
+        if !reap() {
+            return true;
+        }
         stop_all();
         for pid in all() {
             let _ = kill(NixPid::from_raw(pid), Signal::SIGKILL);
         }
-        loop {
-            match rustix::process::wait(WaitOptions::NOHANG) {
-                Ok(Some(_)) => {}
-                Ok(None) => break,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return true,
-            }
-        }
         std::thread::sleep(PAUSE);
     }
     false
+}
+
+/// Takes the status of every child that is dead; says whether one is left.
+fn reap() -> bool {
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
 }
 
 /// Stops them first: a stopped process starts no new one while the list is read.
