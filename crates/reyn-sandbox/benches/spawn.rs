@@ -32,8 +32,8 @@ fn micros(time: Duration) -> i128 {
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let program = option_env!("CARGO_BIN_EXE_sandbox-probe").expect("cargo builds the probe");
-    let program = std::env::var_os("REYN_HELPER").map_or_else(|| program.into(), Into::into);
+    let probe = env!("CARGO_BIN_EXE_sandbox-probe");
+    let program = std::env::var_os("REYN_HELPER").map_or_else(|| probe.into(), Into::into);
     let helper = HelperProgram { program, arguments: vec![SUPERVISE.to_owned()] };
     for namespaces in [NamespaceChoice::Auto, NamespaceChoice::Never] {
         let started = Instant::now();

@@ -79,6 +79,8 @@ impl HelperProgram {
 pub enum AxisName {
     /// Writing outside the write paths.
     Writes,
+    /// Changing modes, owners, times and attributes outside the write paths.
+    Metadata,
     /// Reading outside the read paths.
     Reads,
     /// Protected entries in a write path.
@@ -109,6 +111,7 @@ impl std::fmt::Display for AxisName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Writes => "writes",
+            Self::Metadata => "modes, owners and times",
             Self::Reads => "reads",
             Self::Protected => "protected entries",
             Self::NewEntries => "new entries beside protected ones",

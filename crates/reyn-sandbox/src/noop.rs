@@ -29,13 +29,14 @@ impl SandboxBackend for Noop {
 
     fn axes(&self) -> Vec<Axis> {
         use AxisName::{
-            Files, LocalSockets, Memory, Network, OtherProcesses, ProcessCount, Protected, ReadDeny, Reads,
-            Subprocess, Writes,
+            Files, LocalSockets, Memory, Metadata, Network, OtherProcesses, ProcessCount, Protected,
+            ReadDeny, Reads, Subprocess, Writes,
         };
         let axis =
             |name| Axis { name, state: AxisState::Unenforced { why: WHY.to_owned() }, is_proven: false };
         let mut axes: Vec<Axis> = [
             Writes,
+            Metadata,
             Reads,
             Protected,
             ReadDeny,
@@ -63,6 +64,7 @@ impl SandboxBackend for Noop {
         let limits = policy.limits;
         let asked = [
             (AxisName::Writes, true),
+            (AxisName::Metadata, true),
             (AxisName::Reads, true),
             (AxisName::Protected, !policy.protected.is_empty()),
             (AxisName::ReadDeny, !policy.read_deny_paths.is_empty()),

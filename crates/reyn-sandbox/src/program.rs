@@ -65,8 +65,6 @@ fn nearest(name: &OsStr, folders: &[PathBuf]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;

@@ -63,8 +63,8 @@ impl SandboxBackend for Seatbelt {
 
     fn axes(&self) -> Vec<Axis> {
         use AxisName::{
-            Lifetime, LocalSockets, Memory, Network, ProcessCount, Protected, ReadDeny, Reads, Subprocess,
-            Writes,
+            Lifetime, LocalSockets, Memory, Metadata, Network, ProcessCount, Protected, ReadDeny, Reads,
+            Subprocess, Writes,
         };
         let enforced = |name| Axis {
             name,
@@ -81,7 +81,7 @@ impl SandboxBackend for Seatbelt {
             state: AxisState::Enforced { how: "the process group is killed".to_owned() },
             is_proven: false,
         };
-        [Writes, Reads, Protected, ReadDeny, Network, LocalSockets, Subprocess]
+        [Writes, Metadata, Reads, Protected, ReadDeny, Network, LocalSockets, Subprocess]
             .map(enforced)
             .into_iter()
             .chain([Memory, ProcessCount, AxisName::Files].map(missing))

@@ -52,6 +52,8 @@ impl Landlock {
                 return Err("this kernel's Landlock does not govern cutting files off".to_owned());
             }
             AxisName::Writes | AxisName::Reads => format!("Landlock {abi}"),
+            AxisName::Metadata if self.has_namespaces() => "read-only mounts".to_owned(),
+            AxisName::Metadata => return Err(MODES_STAY.to_owned()),
             AxisName::Protected if self.has_namespaces() => "read-only mounts".to_owned(),
             AxisName::Protected => "rights for each entry beside them".to_owned(),
             AxisName::NewEntries if self.has_namespaces() => "read-only mounts".to_owned(),
@@ -87,6 +89,8 @@ impl Landlock {
 }
 
 const NO_NEW_ENTRIES: &str = "mount namespaces are forbidden here";
+const MODES_STAY: &str = "mount namespaces are forbidden here: Landlock does not govern modes, owners, times and \
+                          attributes of files that can be read";
 const NAMES_STAY: &str =
     "mount namespaces are forbidden here: what is denied cannot be read, but its names can be listed";
 const SOCKETS_STAY: &str = "with the network allowed, sockets of this machine's daemons can be reached: Landlock does not govern them";
@@ -102,6 +106,7 @@ impl SandboxBackend for Landlock {
     fn axes(&self) -> Vec<Axis> {
         [
             AxisName::Writes,
+            AxisName::Metadata,
             AxisName::Reads,
             AxisName::Protected,
             AxisName::NewEntries,
@@ -130,6 +135,7 @@ impl SandboxBackend for Landlock {
     fn unenforced(&self, policy: &SandboxPolicy) -> Vec<Unenforced> {
         let asked = [
             (AxisName::Writes, true),
+            (AxisName::Metadata, true),
             (AxisName::ReadDeny, !policy.read_deny_paths.is_empty()),
             (AxisName::LocalSockets, policy.network),
             (AxisName::OtherProcesses, true),

@@ -90,9 +90,12 @@ impl Control {
             Err(why) => {
                 let _ = supervisor.kill();
                 let _ = supervisor.wait();
-                return Err(match why.kind() {
-                    io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => silence(&helper.program),
-                    _ => LaunchError::System { what: "hand over the task", why },
+                let is_gone =
+                    matches!(why.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset);
+                return Err(if is_gone {
+                    silence(&helper.program)
+                } else {
+                    LaunchError::System { what: "hand over the task", why }
                 });
             }
         };

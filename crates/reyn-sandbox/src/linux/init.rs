@@ -41,11 +41,12 @@ fn start(task: &Task, plan: &Plan, descriptors: &Descriptors, go: &OwnedFd) -> R
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .during(Step::Fork)?;
     wait_for(go)?;
-    mounts::make(task, plan)?;
     if let Some(processes_max) = task.policy.limits.processes_max.filter(|_| task.means.has_pid_bound) {
         let bound = processes_max.saturating_add(RESERVED_PIDS + 1).min(4_194_304);
         std::fs::write("/proc/sys/kernel/pid_max", bound.to_string()).during(Step::PidBound)?;
     }
+    // After the bound is written: everything outside the grants is read-only then.
+    mounts::make(task, plan)?;
     match syscalls::fork_into(0).during(Step::Fork)? {
         Some(program) => Ok(program),
         None => match confine::become_program(task, plan, descriptors)? {},

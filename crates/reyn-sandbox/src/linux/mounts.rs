@@ -2,12 +2,12 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
-use rustix::mount::{MountFlags, MountPropagationFlags};
+use rustix::mount::{MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags};
 
 use super::plan::Plan;
 use super::syscalls;
@@ -39,6 +39,15 @@ const SHARED_MEMORY: &std::ffi::CStr = c"mode=1777,size=256m";
 pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
     rustix::mount::mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .during(Step::Mounts)?;
+    // Landlock governs contents, not modes, owners, times and attributes: a read-only mount does. What may be
+    // written is taken aside before, with all that is mounted in it, and put back as it was.
+    let private = temporary_folder(task, plan);
+    let mut open = vec![];
+    for path in &plan.writable {
+        open.push((path.as_path(), aside(path)?));
+    }
+    open.push((&private, aside(&task.scratch.join("tmp"))?));
+    read_only(Path::new("/"))?;
     if task.means.has_fresh_proc {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         rustix::mount::mount("proc", "/proc", "proc", flags, None).during(Step::Proc)?;
@@ -47,6 +56,10 @@ pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
         let flags = MountFlags::NOSUID | MountFlags::NODEV;
         rustix::mount::mount("tmpfs", "/dev/shm", "tmpfs", flags, SHARED_MEMORY)
             .during(Step::SharedMemory)?;
+    }
+    let (temporary, writable) = open.split_last().map_or((None, &[][..]), |(last, rest)| (Some(last), rest));
+    for (path, tree) in writable {
+        put(tree, path)?;
     }
     for anchor in &plan.anchors {
         bind(anchor, anchor)?;
@@ -65,7 +78,8 @@ pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
     if task.policy.network {
         hide_daemons(task, &void)?;
     }
-    cover_temporary_folder(task, plan)
+    // Last, for it may hide where it came from.
+    temporary.map_or(Ok(()), |(path, tree)| put(tree, path))
 }
 
 /// Empty places that cover what must not be reached.
@@ -93,12 +107,6 @@ fn hide_daemons(task: &Task, void: &Void) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Puts the private folder in the place of `/tmp`, unless something granted lies there.
-fn cover_temporary_folder(task: &Task, plan: &Plan) -> Result<(), Failure> {
-    let visible = temporary_folder(task, plan);
-    if visible == Path::new(TEMPORARY) { bind(&task.scratch.join("tmp"), &visible) } else { Ok(()) }
-}
-
 /// Where the program finds its private folder for temporary files.
 pub(super) fn temporary_folder(task: &Task, plan: &Plan) -> PathBuf {
     let policy = &task.policy;
@@ -123,6 +131,20 @@ pub(super) fn temporary_folder(task: &Task, plan: &Plan) -> PathBuf {
 fn bind(source: &Path, target: &Path) -> Result<(), Failure> {
     rustix::mount::mount_bind_recursive(source, target)
         .map_err(|error| Failure::at(Step::Mounts, target, &error.into()))
+}
+
+/// A copy of a folder or file with its mounts, which is nowhere yet.
+fn aside(path: &Path) -> Result<OwnedFd, Failure> {
+    let flags =
+        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+    rustix::mount::open_tree(rustix::fs::CWD, path, flags)
+        .map_err(|error| Failure::at(Step::WritePath, path, &error.into()))
+}
+
+fn put(tree: &OwnedFd, path: &Path) -> Result<(), Failure> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    rustix::mount::move_mount(tree, "", rustix::fs::CWD, path, flags)
+        .map_err(|error| Failure::at(Step::Mounts, path, &error.into()))
 }
 
 fn read_only(mount: &Path) -> Result<(), Failure> {

@@ -122,8 +122,6 @@ fn is_at(held: &OwnedFd, path: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

@@ -30,7 +30,7 @@ fn words(words: &[&str]) -> Vec<String> {
 #[tokio::test]
 async fn files_outside_the_grants_are_out_of_reach() {
     for namespaces in BOTH {
-        let denied = &["EACCES"][..];
+        let denied = &["EACCES", "EROFS"][..];
         refused(namespaces, |here| words(&["read", &here.beside("file")]), denied).await;
         refused(namespaces, |here| words(&["list", &here.beside("")]), denied).await;
         refused(namespaces, |here| words(&["write", &here.beside("file")]), denied).await;
@@ -44,7 +44,7 @@ async fn files_outside_the_grants_are_out_of_reach() {
         refused(namespaces, through, denied).await;
         let upwards = |here: &Here| words(&["write", &here.at("../out/file")]);
         refused(namespaces, upwards, denied).await;
-        let crossing = &["EXDEV", "EACCES"][..];
+        let crossing = &["EXDEV", "EACCES", "EROFS"][..];
         refused(namespaces, |here| words(&["link-write", &here.beside("file"), &here.at("name")]), crossing)
             .await;
         refused(namespaces, |here| words(&["rename", &here.beside("file"), &here.at("name")]), crossing)
@@ -52,8 +52,21 @@ async fn files_outside_the_grants_are_out_of_reach() {
         refused(namespaces, |here| words(&["rename", &here.at("file"), &here.beside("name")]), crossing)
             .await;
         refused(namespaces, |_| words(&["read", "/etc/shadow"]), denied).await;
-        refused(namespaces, |here| words(&["device", &here.at("null")]), &["EPERM"]).await;
+        refused(namespaces, |here| words(&["device", &here.at("null")]), &["EPERM", "EROFS"]).await;
     }
+}
+
+#[tokio::test]
+async fn modes_owners_and_times_outside_stay() {
+    let path = |here: &Here| here.beside("file");
+    for way in ["mode", "time", "attribute", "owner"] {
+        refused(NamespaceChoice::Auto, |here| words(&[way, &path(here)]), &["EROFS", "EPERM"]).await;
+        let Some(here) = here(NamespaceChoice::Auto).await else { return };
+        assert_eq!(here.attempt(&[way, &here.at("file")]).await, "done", "{way}");
+    }
+    // A program of the system lies in a read path.
+    let Some(here) = here(NamespaceChoice::Auto).await else { return };
+    assert_eq!(here.attempt(&["mode", "/usr/bin/env"]).await, "EROFS");
 }
 
 #[tokio::test]

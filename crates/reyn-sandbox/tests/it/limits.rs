@@ -49,5 +49,5 @@ async fn a_limit_without_a_sandbox_is_told_to_be_missing() {
     let here = crate::setup::free().await;
     let told = here.found.sandbox.unenforced(&here.policy);
     let names: Vec<String> = told.iter().map(|one| one.axis.to_string()).collect();
-    assert_eq!(names, ["writes", "reads", "network", "other processes"]);
+    assert_eq!(names, ["writes", "modes, owners and times", "reads", "network", "other processes"]);
 }

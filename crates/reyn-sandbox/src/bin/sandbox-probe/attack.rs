@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
 
@@ -55,6 +56,22 @@ fn file(name: &str, arguments: &[&str]) -> io::Result<()> {
         ("truncate", [path]) => {
             let path = std::ffi::CString::new(*path)?;
             call(libc::SYS_truncate, [path.as_ptr() as i64, 0, 0, 0, 0, 0]).map(drop)
+        }
+        ("mode", [path]) => {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        }
+        ("time", [path]) => {
+            let now = rustix::fs::Timespec { tv_sec: 1, tv_nsec: 0 };
+            let times = rustix::fs::Timestamps { last_access: now, last_modification: now };
+            Ok(rustix::fs::utimensat(rustix::fs::CWD, *path, &times, rustix::fs::AtFlags::empty())?)
+        }
+        ("attribute", [path]) => {
+            Ok(rustix::fs::setxattr(*path, "user.a", b"b", rustix::fs::XattrFlags::empty())?)
+        }
+        ("owner", [path]) => {
+            let own = fs::metadata(path)?;
+            std::os::unix::fs::chown(path, Some(own.uid()), Some(own.gid()))
         }
         ("link", [from, to]) => fs::hard_link(from, to),
         ("link-write", [from, to]) => {
