@@ -72,7 +72,7 @@ async fn modes_owners_and_times_outside_stay() {
 #[tokio::test]
 async fn what_is_granted_works() {
     for namespaces in BOTH {
-        let Some(here) = here(namespaces).await else { return };
+        let Some(here) = here(namespaces).await else { continue };
         for arguments in [
             &["read", &here.at("file")][..],
             &["write", &here.at("file")],
@@ -117,13 +117,13 @@ async fn the_kernel_gives_no_powers() {
         ] {
             if call == "mount" {
                 // Without a sandbox it would change the host.
-                let Some(here) = here(namespaces).await else { return };
+                let Some(here) = here(namespaces).await else { break };
                 assert_eq!(here.attempt(&["kernel", call]).await, "EPERM");
                 continue;
             }
             refused(namespaces, |_| words(&["kernel", call]), &["EPERM"]).await;
         }
-        let Some(here) = here(namespaces).await else { return };
+        let Some(here) = here(namespaces).await else { continue };
         assert_eq!(here.attempt(&["kernel", "x32"]).await, "ENOSYS");
         assert_eq!(here.attempt(&["kernel", "newer"]).await, "ENOSYS");
     }
@@ -138,7 +138,7 @@ async fn other_processes_are_out_of_reach() {
         let environment = format!("/proc/{own}/environ");
         refused(namespaces, |_| words(&["read", &environment]), &["ENOENT", "EACCES"]).await;
         let memory = format!("/proc/{own}/mem");
-        let Some(here) = here(namespaces).await else { return };
+        let Some(here) = here(namespaces).await else { continue };
         let within = here.attempt(&["read", &memory]).await;
         assert!(["ENOENT", "EACCES"].contains(&within.as_str()), "{within}");
         // The init of the run, or the host's.
@@ -183,7 +183,7 @@ async fn with_the_network_only_plain_sockets_are_there() {
     let name = format!("reyn-sandbox-test-network-{}", std::process::id());
     let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     for namespaces in BOTH {
-        let Some(mut here) = here(namespaces).await else { return };
+        let Some(mut here) = here(namespaces).await else { continue };
         here.policy.network = true;
         for (way, at, expected) in [
             ("tcp", at.as_str(), "done"),
@@ -222,7 +222,7 @@ async fn sockets_of_daemons_are_covered_while_the_network_is_on() {
 #[tokio::test]
 async fn without_subprocesses_there_are_threads_and_one_program() {
     for namespaces in BOTH {
-        let Some(mut here) = here(namespaces).await else { return };
+        let Some(mut here) = here(namespaces).await else { continue };
         for way in ["fork", "clone", "clone3", "spawn"] {
             assert_eq!(free().await.attempt(&["process", way]).await, "done", "{way}");
         }
@@ -243,7 +243,7 @@ async fn without_subprocesses_there_are_threads_and_one_program() {
 #[tokio::test]
 async fn temporary_files_are_private_and_gone_afterwards() {
     for namespaces in BOTH {
-        let Some(here) = here(namespaces).await else { return };
+        let Some(here) = here(namespaces).await else { continue };
         let line = "echo secret > $TMPDIR/a && cat $TMPDIR/a && ls -d $TMPDIR";
         let (text, _) = here.shell(line).await;
         let folder = text.lines().nth(1).unwrap().to_owned();
@@ -259,4 +259,12 @@ async fn shared_memory_is_private() {
     let (text, _) = here.shell(&format!("echo a > /dev/shm/{name} && cat /dev/shm/{name}")).await;
     assert_eq!(text, "a\n");
     assert!(!std::path::Path::new("/dev/shm").join(name).exists());
+}
+
+#[tokio::test]
+async fn a_sandbox_works_inside_a_sandbox() {
+    for namespaces in BOTH {
+        let Some(here) = here(namespaces).await else { continue };
+        assert_eq!(here.attempt(&["nested", &here.at("file")]).await, "landlock true ok EACCES\ndone");
+    }
 }

@@ -23,7 +23,7 @@ async fn with_configuration(namespaces: NamespaceChoice) -> Option<Here> {
 #[tokio::test]
 async fn a_protected_entry_can_be_read_and_nothing_else() {
     for namespaces in BOTH {
-        let Some(here) = with_configuration(namespaces).await else { return };
+        let Some(here) = with_configuration(namespaces).await else { continue };
         let config = here.at("sub/deep/config");
         let one = here.at("sub/deep/rules/one");
         assert_eq!(here.attempt(&["read", &config]).await, "done");
@@ -57,7 +57,7 @@ async fn a_protected_entry_can_be_read_and_nothing_else() {
 #[tokio::test]
 async fn beside_a_protected_entry_things_are_made_or_the_loss_is_told() {
     for namespaces in BOTH {
-        let Some(here) = with_configuration(namespaces).await else { return };
+        let Some(here) = with_configuration(namespaces).await else { continue };
         let lost: Vec<String> = here
             .found
             .sandbox
@@ -88,7 +88,7 @@ async fn beside_a_protected_entry_things_are_made_or_the_loss_is_told() {
 #[tokio::test]
 async fn an_absent_protected_entry_cannot_be_made_and_leaves_nothing_behind() {
     for namespaces in BOTH {
-        let Some(mut here) = here(namespaces).await else { return };
+        let Some(mut here) = here(namespaces).await else { continue };
         protect(&mut here, "absent", false);
         protect(&mut here, "folder", true);
         protect(&mut here, "far/away/absent", false);
@@ -133,7 +133,7 @@ async fn runs_that_share_a_stand_in_do_not_open_it_to_each_other() {
 #[tokio::test]
 async fn a_protected_link_and_what_it_leads_to_stay() {
     for namespaces in BOTH {
-        let Some(mut here) = here(namespaces).await else { return };
+        let Some(mut here) = here(namespaces).await else { continue };
         std::fs::create_dir(here.inside.join("real")).unwrap();
         std::fs::write(here.inside.join("real/config"), "mine\n").unwrap();
         std::os::unix::fs::symlink("real/config", here.inside.join("link")).unwrap();
@@ -164,7 +164,7 @@ async fn a_protected_link_and_what_it_leads_to_stay() {
 #[tokio::test]
 async fn a_protected_file_with_a_second_name_is_refused() {
     for namespaces in BOTH {
-        let Some(mut here) = here(namespaces).await else { return };
+        let Some(mut here) = here(namespaces).await else { continue };
         std::fs::hard_link(here.inside.join("file"), here.inside.join("second")).unwrap();
         protect(&mut here, "file", false);
         let error = here.run(here.launch("/bin/true", &[])).await.unwrap_err();
@@ -176,7 +176,7 @@ async fn a_protected_file_with_a_second_name_is_refused() {
 #[tokio::test]
 async fn a_denied_read_gives_nothing_away() {
     for namespaces in BOTH {
-        let Some(mut here) = here(namespaces).await else { return };
+        let Some(mut here) = here(namespaces).await else { continue };
         std::fs::create_dir(here.inside.join("secrets")).unwrap();
         std::fs::write(here.inside.join("secrets/key"), "secret\n").unwrap();
         std::fs::write(here.inside.join("token"), "secret\n").unwrap();

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use reyn_sandbox::{
-    BackendChoice, BackendKind, Exited, HelperProgram, Launch, LaunchError, NamespaceChoice, Resolution,
-    SUPERVISE, Sandbox, SandboxPolicy, system,
+    Axis, AxisName, AxisState, BackendChoice, BackendKind, Exited, HelperProgram, Launch, LaunchError,
+    NamespaceChoice, Resolution, SUPERVISE, Sandbox, SandboxPolicy, system,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +35,12 @@ pub(crate) async fn here(namespaces: NamespaceChoice) -> Option<Here> {
     let found = Sandbox::resolve(BackendChoice::Landlock, helper(), namespaces).await;
     if found.kind != BackendKind::Landlock {
         skip(found.reason.as_deref().unwrap_or("no sandbox"));
+        return None;
+    }
+    let is_missing =
+        |axis: &Axis| axis.name == AxisName::Metadata && matches!(axis.state, AxisState::Unenforced { .. });
+    if namespaces == NamespaceChoice::Auto && found.axes.iter().any(is_missing) {
+        skip("namespaces are forbidden here");
         return None;
     }
     Some(with(found))

@@ -27,6 +27,7 @@ pub(crate) fn attempt(name: &str, arguments: &[&str]) -> io::Result<()> {
             call(libc::SYS_ptrace, [SEIZE, number(pid), 0, 0, 0, 0]).map(drop)
         }
         ("agent", [lock]) => agent(lock),
+        ("nested", [file]) => nested(file),
         ("hold", [lock]) => hold(lock),
         ("hold-stubborn", [lock]) => {
             ignore_terminate();
@@ -337,6 +338,36 @@ fn agent(lock: &str) -> io::Result<()> {
         writeln!(io::stdout(), "{}", String::from_utf8_lossy(&text))?;
         child.wait().await.map_err(io::Error::other)?;
         Ok(())
+    })
+}
+
+/// Runs a program in a sandbox of this process's own, and lets it try a file that only this process may write.
+fn nested(file: &str) -> io::Result<()> {
+    use reyn_sandbox::{
+        BackendChoice, HelperProgram, Launch, NamespaceChoice, Sandbox, SandboxPolicy, system,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let found =
+            Sandbox::resolve(BackendChoice::Landlock, HelperProgram::this_program(), NamespaceChoice::Auto)
+                .await;
+        let policy = SandboxPolicy { read_paths: system::read_paths(), ..SandboxPolicy::nothing() };
+        let launch = |arguments: &[&str]| Launch {
+            program: std::env::current_exe().unwrap_or_default(),
+            argv: arguments.iter().map(Into::into).collect(),
+            cwd: "/usr".into(),
+            env: vec![],
+            stdin: None,
+            timeout: Duration::from_secs(10),
+            output_bytes_max: 1000,
+        };
+        let mut said = vec![];
+        for arguments in [["", "read", "/etc/hosts"], ["", "write", file]] {
+            let run = found.sandbox.run(&policy, launch(&arguments), Default::default());
+            let exited = run.await.map_err(io::Error::other)?;
+            said.push(String::from_utf8_lossy(&exited.stdout.head).trim().replace("done", "ok"));
+        }
+        writeln!(io::stdout(), "{} {} {}", found.kind, found.is_nested, said.join(" "))
     })
 }
 
