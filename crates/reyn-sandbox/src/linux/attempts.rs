@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketType};
 use super::syscalls;
 use super::wire::{Answer, Attempted};
 
-/// Names below the scratch folder of a self-test.
+/// Names below the folder of a self-test.
 pub(super) const INSIDE: &str = "inside";
 pub(super) const OUTSIDE: &str = "outside";
 pub(super) const PROTECTED: &str = "protected";

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::fs::MemfdFlags;
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
@@ -253,35 +253,17 @@ impl Scratch {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
         let path = std::env::temp_dir().join(format!("reyn-{}-{count}-{now:x}", std::process::id()));
         let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-        let scratch = Self { path };
-        made.and_then(|()| {
-            let path = &scratch.path;
-            std::fs::DirBuilder::new().mode(0o700).create(path.join("tmp"))?;
-            std::fs::DirBuilder::new().mode(0o000).create(path.join("voids"))?;
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            rustix::fs::open(path.join("void"), flags, Mode::empty())?;
-            Ok(())
-        })
-        .map_err(|why| LaunchError::System { what: "make a folder for temporary files", why })?;
-        Ok(scratch)
+        made.map_err(|why| LaunchError::System { what: "make a folder for temporary files", why })?;
+        Ok(Self { path })
     }
 
     /// Removes it when the program left nothing in it; else gives it back, for it may take long.
     fn remove_empty(mut self) -> Option<Self> {
-        if std::fs::remove_dir(self.path.join("tmp")).is_err() {
+        if std::fs::remove_dir(&self.path).is_err() {
             return Some(self);
         }
-        self.remove();
         self.path.clear();
         None
-    }
-
-    fn remove(&mut self) {
-        let _ = std::fs::remove_file(self.path.join("void"));
-        let _ = std::fs::remove_dir(self.path.join("voids"));
-        if std::fs::remove_dir(&self.path).is_err() {
-            let _ = std::fs::remove_dir_all(&self.path);
-        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -292,7 +274,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            self.remove();
+            let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }

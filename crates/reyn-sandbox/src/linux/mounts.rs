@@ -34,6 +34,8 @@ const DAEMON_SOCKETS: [&str; 14] = [
 const TEMPORARY: &str = "/tmp";
 /// Size of the private shared memory, in the words of tmpfs.
 const SHARED_MEMORY: &std::ffi::CStr = c"mode=1777,size=256m";
+/// A file system that holds an empty file and an empty folder.
+const EMPTY: &std::ffi::CStr = c"mode=700,size=4k,nr_inodes=8";
 
 /// Makes all mounts.
 pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
@@ -46,7 +48,7 @@ pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
     for path in &plan.writable {
         open.push((path.as_path(), aside(path)?));
     }
-    open.push((&private, aside(&task.scratch.join("tmp"))?));
+    open.push((&private, aside(&task.scratch)?));
     read_only(Path::new("/"))?;
     if task.means.has_fresh_proc {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -68,43 +70,44 @@ pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
         bind(fixed, fixed)?;
         read_only(fixed)?;
     }
-    let void = Void { file: task.scratch.join("void"), folder: task.scratch.join("voids") };
-    for (link, target) in &plan.links {
-        cover_link(link, target.as_deref().unwrap_or(&void.file))?;
-    }
-    for (path, is_folder) in &plan.covered {
-        void.cover(path, *is_folder)?;
-    }
-    if task.policy.network {
-        hide_daemons(task, &void)?;
-    }
+    cover(task, plan)?;
     // Last, for it may hide where it came from.
     temporary.map_or(Ok(()), |(path, tree)| put(tree, path))
 }
 
-/// Empty places that cover what must not be reached.
-struct Void {
-    file: PathBuf,
-    folder: PathBuf,
-}
-
-impl Void {
-    fn cover(&self, path: &Path, is_folder: bool) -> Result<(), Failure> {
-        bind(if is_folder { &self.folder } else { &self.file }, path)?;
-        read_only(path)
+/// Covers what must not be read or reached, from an empty file system that nothing else is in.
+fn cover(task: &Task, plan: &Plan) -> Result<(), Failure> {
+    let daemons = if task.policy.network { daemons(task) } else { vec![] };
+    if plan.links.is_empty() && plan.covered.is_empty() && daemons.is_empty() {
+        return Ok(());
     }
-}
-
-fn hide_daemons(task: &Task, void: &Void) -> Result<(), Failure> {
-    let own = PathBuf::from(format!("/run/user/{}", rustix::process::getuid().as_raw()));
-    for path in DAEMON_SOCKETS.iter().map(PathBuf::from).chain([own]) {
-        let is_granted = || task.policy.write_paths.iter().any(|write| write.starts_with(&path));
-        match path.metadata() {
-            Ok(found) if !is_granted() => void.cover(&path, found.is_dir())?,
-            Ok(_) | Err(_) => {}
-        }
+    let root = &task.scratch;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    rustix::mount::mount("tmpfs", root, "tmpfs", flags, EMPTY).during(Step::Mounts)?;
+    let (file, folder) = (root.join("file"), root.join("folder"));
+    let make = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    rustix::fs::open(&file, make, Mode::empty()).during(Step::Mounts)?;
+    rustix::fs::mkdir(&folder, Mode::empty()).during(Step::Mounts)?;
+    for (link, target) in &plan.links {
+        cover_link(link, target.as_deref().unwrap_or(&file))?;
+    }
+    for (path, is_folder) in plan.covered.iter().chain(&daemons) {
+        bind(if *is_folder { &folder } else { &file }, path)?;
+        read_only(path)?;
     }
     Ok(())
+}
+
+/// The sockets of daemons that are here and not granted, and whether they are folders.
+fn daemons(task: &Task) -> Vec<(PathBuf, bool)> {
+    let own = PathBuf::from(format!("/run/user/{}", rustix::process::getuid().as_raw()));
+    DAEMON_SOCKETS
+        .iter()
+        .map(PathBuf::from)
+        .chain([own])
+        .filter(|path| !task.policy.write_paths.iter().any(|write| write.starts_with(path)))
+        .filter_map(|path| path.metadata().ok().map(|found| (path, found.is_dir())))
+        .collect()
 }
 
 /// Where the program finds its private folder for temporary files.
@@ -125,7 +128,7 @@ pub(super) fn temporary_folder(task: &Task, plan: &Plan) -> PathBuf {
     if is_apart && !used.any(|path| path.starts_with(TEMPORARY)) {
         return PathBuf::from(TEMPORARY);
     }
-    task.scratch.join("tmp")
+    task.scratch.clone()
 }
 
 fn bind(source: &Path, target: &Path) -> Result<(), Failure> {

@@ -97,8 +97,9 @@ fn less(means: Means, step: Option<Step>) -> Option<Means> {
 async fn attempt(helper: &HelperProgram, means: Option<Means>) -> Result<Attempted, (Option<Step>, String)> {
     let prepare = |error: io::Error| (None, format!("cannot prepare the self-test: {error}"));
     let scratch = Scratch::make().map_err(|error| (None, error.to_string()))?;
-    let inside = scratch.path().join(INSIDE);
-    let outside = scratch.path().join(OUTSIDE);
+    let place = Scratch::make().map_err(|error| (None, error.to_string()))?;
+    let inside = place.path().join(INSIDE);
+    let outside = place.path().join(OUTSIDE);
     for folder in [&inside, &outside] {
         std::fs::create_dir(folder).map_err(prepare)?;
     }

@@ -49,7 +49,7 @@ pub(super) fn build(task: &Task, plan: &Plan, program: Option<&Path>) -> Result<
         for path in &plan.writable {
             split.grant(&mut grants, path, true)?;
         }
-        grants.add(&task.scratch.join("tmp"), change(), Step::WritePath)?;
+        grants.add(&task.scratch, change(), Step::WritePath)?;
     } else {
         for path in &policy.read_paths {
             grants.add(path, read(), Step::ReadPath)?;

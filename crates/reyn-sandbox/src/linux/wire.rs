@@ -29,7 +29,7 @@ pub(super) struct Task {
     pub(super) policy: SandboxPolicy,
     #[serde(with = "crate::bytes_in_json::path")]
     pub(super) cwd: PathBuf,
-    /// The run's private folder: `tmp`, and what covers unreadable places.
+    /// The run's private folder for temporary files.
     #[serde(with = "crate::bytes_in_json::path")]
     pub(super) scratch: PathBuf,
     /// Whether the first descriptor is the standard input.
