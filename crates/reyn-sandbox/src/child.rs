@@ -85,7 +85,7 @@ pub struct Child {
 #[derive(Debug)]
 pub(crate) enum Process {
     #[cfg(target_os = "linux")]
-    Supervised(crate::linux::Control),
+    Supervised(Box<crate::linux::Control>),
     Plain(Plain),
 }
 

@@ -24,6 +24,7 @@ pub(super) fn make(inside: &Path) -> Attempted {
         write_outside: open(&outside.join(FILE), OFlags::WRONLY | OFlags::CREATE),
         read_outside: open(&outside.join(FILE), OFlags::RDONLY),
         write_protected: open(&inside.join(PROTECTED), OFlags::WRONLY),
+        mode_outside: answer(rustix::fs::chmod(outside.join(FILE), Mode::from_raw_mode(0o600))),
         fork: fork(),
         thread: std::thread::Builder::new()
             .spawn(|| {})

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::control::{Control, Scratch, Streams};
+use super::control::{Control, Streams};
 use super::plan::Plan;
+use super::scratch::Scratch;
 use super::wire::{Act, Means, Namespaces, Task};
 use super::{probe, syscalls};
 use crate::backend::{
@@ -72,7 +73,10 @@ impl Landlock {
             AxisName::OtherProcesses if self.has_namespaces() => "a process namespace".to_owned(),
             AxisName::OtherProcesses if abi >= ABI_WITH_SCOPES => "Landlock".to_owned(),
             AxisName::OtherProcesses => return Err(SIGNALS_STAY.to_owned()),
-            AxisName::ProcessCount if self.means.has_pid_bound => "a bound on process numbers".to_owned(),
+            AxisName::ProcessCount if self.means.has_pid_bound && self.has_namespaces() => {
+                "a bound on process numbers".to_owned()
+            }
+            AxisName::ProcessCount if self.means.has_pid_bound => "a control group".to_owned(),
             AxisName::ProcessCount if rustix::process::geteuid().is_root() => {
                 return Err(ROOT_COUNTS.to_owned());
             }
@@ -96,7 +100,7 @@ const NAMES_STAY: &str =
 const SOCKETS_STAY: &str = "with the network allowed, sockets of this machine's daemons can be reached: Landlock does not govern them";
 const SIGNALS_STAY: &str = "this kernel's Landlock does not govern signals";
 const ROOT_COUNTS: &str =
-    "the kernel does not bound the processes of root without a process namespace of its own";
+    "the kernel does not bound the processes of root without a process namespace or a control group";
 
 impl SandboxBackend for Landlock {
     fn kind(&self) -> BackendKind {
@@ -206,5 +210,5 @@ pub(crate) fn start(
     };
     let streams = Streams { stdin: theirs.stdin, stdout: theirs.stdout, stderr: theirs.stderr };
     let control = Control::start(helper, &task, streams, extras, scratch)?;
-    Ok(Child::new(ends, Process::Supervised(control)))
+    Ok(Child::new(ends, Process::Supervised(Box::new(control))))
 }

@@ -15,8 +15,8 @@ use rustix::thread::CapabilitySet;
 use super::attempts;
 use super::plan::Plan;
 use super::supervisor::{Descriptors, say};
-use super::wire::{Act, During, Failure, Report, Step, Task};
-use super::{filter, mounts, rules, syscalls};
+use super::wire::{Act, During, Failure, Namespaces, Report, Step, Task};
+use super::{descendants, filter, mounts, rules, syscalls};
 
 /// The first descriptor after the three streams.
 const FIRST_EXTRA: i32 = 3;
@@ -129,10 +129,17 @@ fn drop_capabilities() -> Result<(), Failure> {
 
 fn limit(task: &Task) -> Result<(), Failure> {
     let limits = &task.policy.limits;
+    let processes_max = match (task.means.namespaces, limits.processes_max) {
+        // The control group counts.
+        (Namespaces::Never, Some(_)) if task.means.has_pid_bound => None,
+        // The limit counts everything that the user runs.
+        (Namespaces::Never, Some(most)) => Some(most.saturating_add(descendants::of_this_user())),
+        (Namespaces::User | Namespaces::Privileged, most) | (Namespaces::Never, most) => most,
+    };
     let bounds = [
         (Resource::RLIMIT_CORE, Some(0)),
         (Resource::RLIMIT_DATA, limits.memory_bytes),
-        (Resource::RLIMIT_NPROC, limits.processes_max),
+        (Resource::RLIMIT_NPROC, processes_max),
         (Resource::RLIMIT_FSIZE, limits.file_bytes_max),
         (Resource::RLIMIT_NOFILE, limits.open_files_max),
     ];

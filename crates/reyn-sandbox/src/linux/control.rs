@@ -4,11 +4,9 @@ use std::fs::File;
 use std::io::{self, IoSlice, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
 use rustix::net::{
@@ -16,6 +14,7 @@ use rustix::net::{
 };
 use tokio::net::UnixDatagram;
 
+use super::scratch::Scratch;
 use super::wire::{Attempted, DESCRIPTORS_MAX, KILL, REPORT_BYTES_MAX, Report, Step, TERMINATE, Task};
 use crate::backend::HelperProgram;
 use crate::bytes_in_json::Bytes;
@@ -237,44 +236,4 @@ fn hand_over(socket: &OwnedFd, descriptors: &[BorrowedFd<'_>]) -> io::Result<()>
     }
     rustix::net::sendmsg(socket, &[IoSlice::new(b"r")], &mut ancillary, SendFlags::NOSIGNAL)?;
     Ok(())
-}
-
-/// A run's private folder, removed with all it holds when dropped.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    path: PathBuf,
-}
-
-impl Scratch {
-    /// Makes one below the system's folder for temporary files, for nobody else.
-    pub(super) fn make() -> Result<Self, LaunchError> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
-        let path = std::env::temp_dir().join(format!("reyn-{}-{count}-{now:x}", std::process::id()));
-        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(|why| LaunchError::System { what: "make a folder for temporary files", why })?;
-        Ok(Self { path })
-    }
-
-    /// Removes it when the program left nothing in it; else gives it back, for it may take long.
-    fn remove_empty(mut self) -> Option<Self> {
-        if std::fs::remove_dir(&self.path).is_err() {
-            return Some(self);
-        }
-        self.path.clear();
-        None
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            let _ = std::fs::remove_dir_all(&self.path);
-        }
-    }
 }

@@ -81,6 +81,19 @@ fn all() -> Vec<i32> {
     found
 }
 
+/// How many processes the user of this one runs.
+pub(super) fn of_this_user() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::getuid().as_raw();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    let counted = entries
+        .flatten()
+        .filter(|entry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit))
+        .filter(|entry| entry.metadata().is_ok_and(|found| found.uid() == own))
+        .count();
+    u64::try_from(counted).unwrap_or(u64::MAX)
+}
+
 /// The parent in a line of `/proc/PID/stat`, whose second field may hold anything, also spaces and brackets;
 /// `None` for a process that is dead already.
 fn parent(stat: &[u8]) -> Option<i32> {

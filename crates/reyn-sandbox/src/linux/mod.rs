@@ -8,6 +8,7 @@
 
 pub(crate) mod attempts;
 pub(crate) mod backend;
+mod cgroup;
 mod confine;
 mod control;
 mod descendants;
@@ -19,6 +20,7 @@ mod placeholder;
 mod plan;
 mod probe;
 mod rules;
+mod scratch;
 pub(crate) mod supervisor;
 mod syscalls;
 mod wire;

@@ -11,6 +11,8 @@ use crate::policy::{ProtectedPath, SandboxPolicy};
 
 /// How many links one after another are followed.
 const LINKS_MAX: usize = 40;
+/// How many entries of a protected folder are looked at for other names.
+const ENTRIES_MAX: usize = 4096;
 
 /// Mounts to make, each list with a folder before what is in it. All paths are real.
 #[derive(Debug, Default)]
@@ -97,9 +99,11 @@ impl Plan {
                 path = next;
                 continue;
             }
-            if found.is_file() && found.nlink() > 1 && is_within {
-                let detail = found.nlink().to_string();
-                return Err(Failure { step: Step::Links, errno: 0, path: Some(one.path.clone()), detail });
+            if is_within {
+                single_name(&one.path, &found)?;
+            }
+            if found.is_dir() && is_within {
+                single_names(&real)?;
             }
             if is_within {
                 if with_placeholders && placeholder::may_be(&found) {
@@ -131,6 +135,25 @@ impl Plan {
         let between = path.ancestors().skip(1).take_while(|folder| folder.starts_with(top) && *folder != top);
         self.anchors.extend(between.map(Path::to_owned));
     }
+}
+
+/// Refuses a file with other names, which would stay writable.
+fn single_name(path: &Path, found: &std::fs::Metadata) -> Result<(), Failure> {
+    if !found.is_file() || found.nlink() == 1 {
+        return Ok(());
+    }
+    let detail = found.nlink().to_string();
+    Err(Failure { step: Step::Links, errno: 0, path: Some(path.to_owned()), detail })
+}
+
+/// The same for what is directly in a protected folder, where hooks are.
+fn single_names(folder: &Path) -> Result<(), Failure> {
+    let fail = |error: &io::Error| Failure::at(Step::Protect, folder, error);
+    for entry in std::fs::read_dir(folder).map_err(|error| fail(&error))?.take(ENTRIES_MAX) {
+        let entry = entry.map_err(|error| fail(&error))?;
+        single_name(&entry.path(), &entry.metadata().map_err(|error| fail(&error))?)?;
+    }
+    Ok(())
 }
 
 /// An entry by its real path, its last part not followed.

@@ -7,7 +7,8 @@ use nix::libc;
 use tokio::sync::OnceCell;
 
 use super::attempts::{FILE, INSIDE, OUTSIDE, PROTECTED};
-use super::control::{Control, Scratch, Streams};
+use super::control::{Control, Streams};
+use super::scratch::Scratch;
 use super::syscalls;
 use super::wire::{Act, Attempted, Means, Namespaces, Step, Task};
 use crate::backend::{AxisName, HelperProgram, NamespaceChoice};
@@ -22,7 +23,7 @@ pub(super) const NOTHING: Means = Means {
     landlock_abi: 0,
 };
 /// How often less is tried.
-const STEPS_DOWN_MAX: usize = 8;
+const STEPS_DOWN_MAX: usize = 10;
 /// A number of processes that the self-test stays below.
 const PROCESSES_MAX: u64 = 4000;
 
@@ -60,7 +61,7 @@ async fn find(helper: &HelperProgram, choice: NamespaceChoice) -> Result<Found, 
             has_pid_bound: true,
             landlock_abi,
         },
-        NamespaceChoice::Never => Means { landlock_abi, ..NOTHING },
+        NamespaceChoice::Never => Means { has_pid_bound: true, landlock_abi, ..NOTHING },
     };
     let mut reason = String::new();
     for _ in 0..STEPS_DOWN_MAX {
@@ -79,7 +80,7 @@ async fn find(helper: &HelperProgram, choice: NamespaceChoice) -> Result<Found, 
 
 /// What is tried next when a step failed.
 fn less(means: Means, step: Option<Step>) -> Option<Means> {
-    let never = Means { landlock_abi: means.landlock_abi, ..NOTHING };
+    let never = Means { has_pid_bound: true, landlock_abi: means.landlock_abi, ..NOTHING };
     match (step?, means.namespaces) {
         (Step::Proc, _) if means.has_fresh_proc => Some(Means { has_fresh_proc: false, ..means }),
         (Step::PidBound, _) if means.has_pid_bound => Some(Means { has_pid_bound: false, ..means }),
@@ -148,6 +149,13 @@ fn judge(means: Means, free: Attempted, confined: Attempted) -> Result<Found, St
         (AxisName::Network, "a socket", free.socket, confined.socket),
     ];
     let mut proven = vec![];
+    // Without mount namespaces it is told to be unenforced.
+    if means.namespaces != Namespaces::Never {
+        if confined.mode_outside == 0 {
+            return Err("the self-test failed: a change of mode outside is not refused".to_owned());
+        }
+        proven.extend((free.mode_outside == 0).then_some(AxisName::Metadata));
+    }
     for (axis, what, free, confined) in refusals {
         if !matches!(confined, libc::EPERM | libc::EACCES | libc::EROFS) {
             return Err(format!("the self-test failed: {what} is not refused"));

@@ -14,11 +14,12 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, WaitOptions};
 
+use super::cgroup::Group;
 use super::plan::Plan;
 use super::wire::{
     DESCRIPTORS_MAX, During, Failure, KILL, Namespaces, Report, Step, TASK_BYTES_MAX, TERMINATE, Task,
 };
-use super::{confine, descendants, identity, init, syscalls};
+use super::{confine, descendants, identity, init, scratch, syscalls};
 
 /// Descriptors of ours stand above this number, so that a program's own can be put below.
 const OWN_DESCRIPTORS_FROM: i32 = 64;
@@ -81,6 +82,18 @@ fn serve(control: OwnedFd) -> Result<(), Failure> {
         .during(Step::Task)?;
     let has_namespaces = task.is_confined && task.means.namespaces != Namespaces::Never;
     let mut plan = if task.is_confined { Plan::of(&task.policy, has_namespaces)? } else { Plan::default() };
+    let group = match task.policy.limits.processes_max {
+        Some(most) if task.is_confined && !has_namespaces && task.means.has_pid_bound => {
+            match Group::enter(most).during(Step::PidBound) {
+                Ok(group) => Some(group),
+                Err(failure) => {
+                    plan.release();
+                    return Err(failure);
+                }
+            }
+        }
+        Some(_) | None => None,
+    };
     let descriptors = Descriptors { control, extras };
     let started = if has_namespaces {
         start_init(&task, &plan, descriptors)
@@ -88,15 +101,18 @@ fn serve(control: OwnedFd) -> Result<(), Failure> {
         start_program(&task, &plan, descriptors)
     };
     let result = started.map(|(control, child, go)| {
-        let run = Run { control, ends, child, has_namespaces };
+        let run = Run { control, ends, child, has_namespaces, group: group.as_ref() };
         let is_alone = run.watch();
         drop(go);
         is_alone
     });
+    if let Some(group) = group {
+        group.leave();
+    }
     plan.release();
     if result? {
         // The agent removes it, unless it is gone.
-        let _ = std::fs::remove_dir_all(&task.scratch);
+        scratch::remove(&task.scratch);
     }
     Ok(())
 }
@@ -173,14 +189,15 @@ fn start_program(task: &Task, plan: &Plan, descriptors: Descriptors) -> Result<S
     Ok((descriptors.control, child, None))
 }
 
-struct Run {
+struct Run<'a> {
     control: OwnedFd,
     ends: SignalFd,
     child: Pid,
     has_namespaces: bool,
+    group: Option<&'a Group>,
 }
 
-impl Run {
+impl Run<'_> {
     /// Follows the agent's orders until the child and all its descendants are dead; says whether the agent
     /// died first.
     fn watch(&self) -> bool {
@@ -188,12 +205,17 @@ impl Run {
         let mut is_agent_gone = false;
         loop {
             if let Some(status) = self.ended() {
-                let is_clear = self.has_namespaces || descendants::kill_all();
+                if let Some(group) = self.group {
+                    group.close();
+                }
+                if !self.has_namespaces && !descendants::kill_all() {
+                    let detail = "descendants outlive ten seconds of killing".to_owned();
+                    say(&self.control, &Failure { step: Step::Kill, errno: 0, path: None, detail }.report());
+                }
                 // An init that was killed could not tell.
                 if !self.has_namespaces || status != 0 {
                     say(&self.control, &Report::Ended { status });
                 }
-                debug_assert!(is_clear, "descendants outlive ten seconds of SIGKILL");
                 return is_agent_gone;
             }
             let control = if is_agent_gone { PollFlags::empty() } else { PollFlags::IN };

@@ -58,7 +58,7 @@ pub(crate) struct Means {
     pub(super) has_fresh_proc: bool,
     /// Whether a network namespace can be made.
     pub(super) has_network_namespace: bool,
-    /// Whether process numbers can be bounded for the namespace.
+    /// Whether the number of processes can be bounded: for the namespace, else by a control group.
     pub(super) has_pid_bound: bool,
     pub(super) landlock_abi: u32,
 }
@@ -92,6 +92,7 @@ pub(super) struct Attempted {
     pub(super) write_outside: Answer,
     pub(super) read_outside: Answer,
     pub(super) write_protected: Answer,
+    pub(super) mode_outside: Answer,
     pub(super) fork: Answer,
     pub(super) thread: Answer,
     pub(super) socket: Answer,
@@ -123,6 +124,7 @@ pub(super) enum Step {
     Filter,
     Descriptors,
     Exec,
+    Kill,
 }
 
 /// A step that failed, on its way to a report.

@@ -244,7 +244,8 @@ async fn without_subprocesses_there_are_threads_and_one_program() {
 async fn temporary_files_are_private_and_gone_afterwards() {
     for namespaces in BOTH {
         let Some(here) = here(namespaces).await else { continue };
-        let line = "echo secret > $TMPDIR/a && cat $TMPDIR/a && ls -d $TMPDIR";
+        let line = "echo secret > $TMPDIR/a && cat $TMPDIR/a && ls -d $TMPDIR && \
+                    mkdir -p $TMPDIR/b/c && touch $TMPDIR/b/c/d && chmod 0 $TMPDIR/b/c $TMPDIR/b $TMPDIR";
         let (text, _) = here.shell(line).await;
         let folder = text.lines().nth(1).unwrap().to_owned();
         assert_eq!(text.lines().next(), Some("secret"));

@@ -170,6 +170,13 @@ async fn a_protected_file_with_a_second_name_is_refused() {
         let error = here.run(here.launch("/bin/true", &[])).await.unwrap_err();
         let LaunchError::ProtectedHasLinks { path, links } = error else { panic!("{error}") };
         assert_eq!((path, links), (here.inside.join("file"), 2));
+        here.policy.protected.clear();
+        std::fs::create_dir(here.inside.join("hooks")).unwrap();
+        std::fs::hard_link(here.inside.join("file"), here.inside.join("hooks/run")).unwrap();
+        protect(&mut here, "hooks", true);
+        let error = here.run(here.launch("/bin/true", &[])).await.unwrap_err();
+        let LaunchError::ProtectedHasLinks { path, links } = error else { panic!("{error}") };
+        assert_eq!((path, links), (here.inside.join("hooks/run"), 3));
     }
 }
 
