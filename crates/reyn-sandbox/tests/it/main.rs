@@ -10,3 +10,4 @@ mod limits;
 mod protected;
 mod setup;
 mod streams;
+mod toolchains;
