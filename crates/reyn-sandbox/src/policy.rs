@@ -22,6 +22,9 @@ pub struct SandboxPolicy {
     #[serde(with = "crate::bytes_in_json::paths")]
     pub write_paths: Vec<PathBuf>,
     /// What stays unwritable although it lies in a write path.
+    ///
+    /// On Linux this holds for what is there when the process starts: an entry that somebody outside the
+    /// sandbox replaces by renaming while the process runs is open to the process from then on.
     pub protected: Vec<ProtectedPath>,
     /// What stays unreadable although it lies in a readable folder. What is not there is passed over.
     #[serde(with = "crate::bytes_in_json::paths")]

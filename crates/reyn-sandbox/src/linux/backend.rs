@@ -70,8 +70,11 @@ impl Landlock {
             }
             AxisName::LocalSockets => return Err(SOCKETS_STAY.to_owned()),
             AxisName::Subprocess => "system calls that make processes are refused".to_owned(),
-            AxisName::OtherProcesses if self.has_namespaces() => "a process namespace".to_owned(),
-            AxisName::OtherProcesses if abi >= ABI_WITH_SCOPES => "Landlock".to_owned(),
+            AxisName::OtherProcesses if self.means.has_fresh_proc => "a process namespace".to_owned(),
+            AxisName::OtherProcesses if self.has_namespaces() || abi >= ABI_WITH_SCOPES => {
+                "signals and memory are closed; that others run, and their command lines, can be read"
+                    .to_owned()
+            }
             AxisName::OtherProcesses => return Err(SIGNALS_STAY.to_owned()),
             AxisName::ProcessCount if self.means.has_pid_bound && self.has_namespaces() => {
                 "a bound on process numbers".to_owned()

@@ -24,25 +24,36 @@ pub(super) struct Placeholder {
     held: OwnedFd,
 }
 
+/// What is at a path now.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// A stand-in, to be released after the run.
+    StandIn(Placeholder),
+    /// Something real.
+    Real,
+    /// Nothing, and nothing can be made there: not by a run of the same user either.
+    Impossible,
+}
+
 impl Placeholder {
     /// Makes a stand-in at a path where nothing is, or shares the one that is there.
     ///
-    /// Gives `None` where something real is.
-    pub(super) fn hold(path: &Path, is_folder: bool) -> io::Result<Option<Self>> {
+    pub(super) fn hold(path: &Path, is_folder: bool) -> io::Result<Held> {
         for _ in 0..TRIES_MAX {
             match make(path, is_folder) {
                 Ok(()) | Err(Errno::EXIST) => {}
+                Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => return Ok(Held::Impossible),
                 Err(error) => return Err(error.into()),
             }
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let held = match rustix::fs::open(path, flags, Mode::empty()) {
                 Ok(held) => held,
                 Err(Errno::NOENT) => continue,
-                Err(Errno::LOOP | Errno::ACCESS | Errno::NXIO) => return Ok(None),
+                Err(Errno::LOOP | Errno::ACCESS | Errno::NXIO) => return Ok(Held::Real),
                 Err(error) => return Err(error.into()),
             };
             if !is_marked(&rustix::fs::fstat(&held)?) {
-                return Ok(None);
+                return Ok(Held::Real);
             }
             match rustix::fs::flock(&held, FlockOperation::NonBlockingLockShared) {
                 Ok(()) => {}
@@ -50,7 +61,7 @@ impl Placeholder {
                 Err(error) => return Err(error.into()),
             }
             if is_at(&held, path)? {
-                return Ok(Some(Self { path: path.to_owned(), is_folder, held }));
+                return Ok(Held::StandIn(Self { path: path.to_owned(), is_folder, held }));
             }
         }
         Err(io::Error::other("it appears and disappears"))
@@ -124,13 +135,19 @@ fn is_at(held: &OwnedFd, path: &Path) -> io::Result<bool> {
 mod tests {
     use super::*;
 
+    fn hold(path: &Path, is_folder: bool) -> Placeholder {
+        match Placeholder::hold(path, is_folder).unwrap() {
+            Held::StandIn(held) => held,
+            other @ (Held::Real | Held::Impossible) => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn the_last_holder_removes_it() {
         let folder = tempfile::tempdir().unwrap();
         for (name, is_folder) in [("file", false), ("folder", true)] {
             let path = folder.path().join(name);
-            let first = Placeholder::hold(&path, is_folder).unwrap().unwrap();
-            let second = Placeholder::hold(&path, is_folder).unwrap().unwrap();
+            let (first, second) = (hold(&path, is_folder), hold(&path, is_folder));
             first.release();
             assert!(path.exists(), "{name}");
             second.release();
@@ -143,12 +160,12 @@ mod tests {
     fn what_a_person_put_there_stays() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config");
-        let held = Placeholder::hold(&path, false).unwrap().unwrap();
+        let held = hold(&path, false);
         std::fs::write(folder.path().join("new"), "real").unwrap();
         std::fs::rename(folder.path().join("new"), &path).unwrap();
         held.release();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "real");
         std::fs::write(&path, "").unwrap();
-        assert!(Placeholder::hold(&path, false).unwrap().is_none());
+        assert!(matches!(Placeholder::hold(&path, false).unwrap(), Held::Real));
     }
 }

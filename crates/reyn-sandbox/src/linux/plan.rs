@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::placeholder::{self, Placeholder};
+use super::placeholder::{self, Held, Placeholder};
 use super::wire::{Failure, Step};
 use crate::policy::{ProtectedPath, SandboxPolicy};
 
@@ -80,9 +80,14 @@ impl Plan {
             if !matches!(entry, Entry::There(_)) {
                 let is_folder = one.is_folder || matches!(entry, Entry::AbsentAbove(_));
                 if is_within && with_placeholders {
-                    let held = Placeholder::hold(&real, is_folder).map_err(|error| fail(&error))?;
-                    self.placeholders.extend(held);
-                    self.fix(real);
+                    match Placeholder::hold(&real, is_folder).map_err(|error| fail(&error))? {
+                        Held::StandIn(held) => {
+                            self.placeholders.push(held);
+                            self.fix(real);
+                        }
+                        Held::Real => self.fix(real),
+                        Held::Impossible => {}
+                    }
                 } else if is_within {
                     self.fixed.insert(real);
                 }
@@ -108,7 +113,9 @@ impl Plan {
             if is_within {
                 if with_placeholders && placeholder::may_be(&found) {
                     let held = Placeholder::hold(&real, found.is_dir()).map_err(|error| fail(&error))?;
-                    self.placeholders.extend(held);
+                    if let Held::StandIn(held) = held {
+                        self.placeholders.push(held);
+                    }
                 }
                 self.fix(real);
             }
