@@ -264,7 +264,9 @@ impl Sandbox {
         child.finish(launch, cancel).await
     }
 
-    /// Starts a process with pipes for its three streams, and `extras` as its descriptors from 3 on.
+    /// Starts a process with pipes for its three streams, and `extras` (at most 14) as its descriptors from 3 on.
+    ///
+    /// Needs a tokio runtime. `stdin`, `timeout` and `output_bytes_max` of `launch` are the caller's to keep.
     ///
     /// # Errors
     /// Why it was not started, as far as that shows at once; the rest shows in [`Child::wait`].

@@ -45,7 +45,9 @@ pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
     // written is taken aside before, with all that is mounted in it, and put back as it was.
     let private = temporary_folder(task, plan);
     let mut open = vec![];
-    for path in &plan.writable {
+    // What lies in another goes with it, and stays an entry that can be moved and removed.
+    let is_inner = |path: &Path| plan.writable.iter().any(|outer| path != outer && path.starts_with(outer));
+    for path in plan.writable.iter().filter(|path| !is_inner(path)) {
         open.push((path.as_path(), aside(path)?));
     }
     open.push((&private, aside(&task.scratch)?));

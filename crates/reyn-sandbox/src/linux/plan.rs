@@ -93,7 +93,12 @@ impl Plan {
                 }
                 return Ok(());
             }
-            let found = real.symlink_metadata().map_err(|error| fail(&error))?;
+            let found = match real.symlink_metadata() {
+                Ok(found) => found,
+                // Another run took its stand-in away just now.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(fail(&error)),
+            };
             if found.is_symlink() {
                 let next = real.read_link().map_err(|error| fail(&error))?;
                 let next = real.parent().unwrap_or(Path::new("/")).join(next);
@@ -107,15 +112,15 @@ impl Plan {
             if is_within {
                 single_name(&one.path, &found)?;
             }
-            if found.is_dir() && is_within {
-                single_names(&real)?;
-            }
             if is_within {
                 if with_placeholders && placeholder::may_be(&found) {
                     let held = Placeholder::hold(&real, found.is_dir()).map_err(|error| fail(&error))?;
                     if let Held::StandIn(held) = held {
                         self.placeholders.push(held);
                     }
+                }
+                if found.is_dir() {
+                    single_names(&real)?;
                 }
                 self.fix(real);
             }

@@ -57,6 +57,17 @@ async fn files_outside_the_grants_are_out_of_reach() {
 }
 
 #[tokio::test]
+async fn a_grant_within_a_grant_is_an_entry_like_others() {
+    for namespaces in BOTH {
+        let Some(mut here) = here(namespaces).await else { continue };
+        std::fs::create_dir(here.inside.join("inner")).unwrap();
+        here.policy.write_paths.push(here.inside.join("inner"));
+        assert_eq!(here.attempt(&["make", &here.at("inner/new")]).await, "done");
+        assert_eq!(here.attempt(&["rename", &here.at("inner"), &here.at("moved")]).await, "done");
+    }
+}
+
+#[tokio::test]
 async fn modes_owners_and_times_outside_stay() {
     let path = |here: &Here| here.beside("file");
     for way in ["mode", "time", "attribute", "owner"] {

@@ -131,6 +131,42 @@ async fn runs_that_share_a_stand_in_do_not_open_it_to_each_other() {
 }
 
 #[tokio::test]
+async fn many_runs_at_once_share_stand_ins_and_leave_none() {
+    let Some(mut here) = here(NamespaceChoice::Auto).await else { return };
+    protect(&mut here, "absent", false);
+    protect(&mut here, "folder", true);
+    let line = "(echo a > absent) || (echo a > folder/a) || echo kept";
+    let runs = (0..12).map(|at| {
+        let line = format!("for round in 1 2 3; do {line}; done; echo {at} > own{at}");
+        let launch = here.launch("/bin/sh", &["-c", &line]);
+        here.run(launch)
+    });
+    // Each begins while others end.
+    for exited in futures(runs).await {
+        let exited = exited.unwrap();
+        assert_eq!(crate::setup::said(&exited), "kept\nkept\nkept", "{exited:?}");
+    }
+    assert!(!here.inside.join("absent").exists() && !here.inside.join("folder").exists());
+    assert_eq!(std::fs::read_dir(&here.inside).unwrap().count(), 1 + 12);
+}
+
+async fn futures<F: Future>(runs: impl Iterator<Item = F>) -> Vec<F::Output> {
+    let mut runs: Vec<_> = runs.map(|run| (Box::pin(run), None)).collect();
+    std::future::poll_fn(|context| {
+        let mut is_done = true;
+        for (run, output) in runs.iter_mut().filter(|(_, output)| output.is_none()) {
+            match run.as_mut().poll(context) {
+                std::task::Poll::Ready(ready) => *output = Some(ready),
+                std::task::Poll::Pending => is_done = false,
+            }
+        }
+        if is_done { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    runs.into_iter().filter_map(|(_, output)| output).collect()
+}
+
+#[tokio::test]
 async fn a_protected_link_and_what_it_leads_to_stay() {
     for namespaces in BOTH {
         let Some(mut here) = here(namespaces).await else { continue };
