@@ -124,7 +124,7 @@ impl Child {
         }
     }
 
-    /// How long the process needed to confine itself; known after it ended.
+    /// The CPU time that the process needed to confine itself; known after it ended.
     pub fn setup(&self) -> Option<Duration> {
         match &self.process {
             #[cfg(target_os = "linux")]

@@ -6,7 +6,6 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Instant;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, SigmaskHow};
@@ -41,7 +40,7 @@ pub(super) fn become_program(
     plan: &Plan,
     descriptors: &Descriptors,
 ) -> Result<Infallible, Failure> {
-    let started = Instant::now();
+    let before_us = cpu_us();
     // Already a leader only when it was started as one.
     let _ = rustix::process::setsid();
     syscalls::default_signals();
@@ -57,8 +56,7 @@ pub(super) fn become_program(
     if task.is_confined {
         confine(task, plan, program.as_deref())?;
     }
-    let setup_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    say(&descriptors.control, &Report::Ready { setup_us });
+    say(&descriptors.control, &Report::Ready { setup_us: cpu_us().saturating_sub(before_us) });
     let Some(Arguments { argv, env }) = arguments else {
         say(&descriptors.control, &Report::Attempted(attempts::make(&task.cwd)));
         std::process::exit(0);
@@ -67,6 +65,12 @@ pub(super) fn become_program(
     let file = c_string(program.as_os_str())?;
     let Err(error) = nix::unistd::execve(&file, &argv, &env);
     Err(Failure::at(Step::Exec, program, &error.into()))
+}
+
+/// The CPU time that this process took so far: unlike the time of day, not stretched by what others do.
+fn cpu_us() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    u64::try_from(time.tv_sec * 1_000_000 + time.tv_nsec / 1000).unwrap_or(0)
 }
 
 struct Arguments {
