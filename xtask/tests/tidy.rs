@@ -96,9 +96,14 @@ fn comments_hold_no_history() {
 }
 
 #[test]
-fn unsafe_stands_nowhere() {
+fn unsafe_stands_in_the_sandbox_alone() {
+    let allowed = ["xtask/tests/tidy.rs", "crates/reyn-sandbox/src/linux/syscalls.rs"];
     let mut problems = vec![];
-    for (name, text) in sources().into_iter().filter(|(name, _)| name != "xtask/tests/tidy.rs") {
+    // The tests of the sandbox attack it with bare system calls.
+    let attacks = |name: &str| name.starts_with("crates/reyn-sandbox/src/bin/");
+    for (name, text) in
+        sources().into_iter().filter(|(name, _)| !allowed.contains(&name.as_str()) && !attacks(name))
+    {
         for (at, line) in text.lines().enumerate() {
             let code = line.split("//").next().unwrap();
             if code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe") {
@@ -169,6 +174,7 @@ fn crates_depend_in_one_direction() {
         "reyn-llm",
         "reyn-local",
         "reyn-text",
+        "reyn-sandbox",
         "reyn-search",
         "reyn-workspace",
         "reyn-tools",
