@@ -133,7 +133,7 @@ impl Project {
                 terms.push(excluded(exclude_tools, exclude_categories)?);
             }
         }
-        Ok(effective(agent, SandboxLayer, ProfileLayer::default(), compose_resolved(terms)))
+        Ok(effective(agent, SandboxLayer::default(), ProfileLayer::default(), compose_resolved(terms)))
     }
 
     fn grants(&self, allow: &[String]) -> Result<Grants, Failure> {

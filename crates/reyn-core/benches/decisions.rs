@@ -34,11 +34,8 @@ fn decide_one_call(bencher: divan::Bencher<'_, '_>) {
         tool_deny: (0..20).map(|name| format!("tool_{at}_{name}")).collect(),
         ..Narrowing::inert(NarrowingOrigin::exclude_tools())
     };
-    let approval = |at: usize| Approval {
-        op: FileOp::Write,
-        path: format!("/work/folder_{at}").into(),
-        scope: Scope::Recursive,
-        is_allowed: true,
+    let approval = |at: usize| {
+        Approval::file(FileOp::Write, format!("/work/folder_{at}").into(), Scope::Recursive, true)
     };
     let agent = AgentLayer {
         zones: Zones::new("/work".into(), vec![]),
@@ -46,7 +43,7 @@ fn decide_one_call(bencher: divan::Bencher<'_, '_>) {
         ..AgentLayer::default()
     };
     let narrowings = compose_resolved((0..10).map(narrowing));
-    let authority = Arc::new(effective(agent, SandboxLayer, ProfileLayer::default(), narrowings));
+    let authority = Arc::new(effective(agent, SandboxLayer::default(), ProfileLayer::default(), narrowings));
     let target = Target {
         asked: "folder_0/a.rs".into(),
         path: "/work/folder_0/a.rs".into(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::capability::{Axis, Effective, NarrowingOrigin, Verdict};
-use crate::permission::{AskReason, FileOp, Target};
+use crate::permission::{AskReason, Command, EXEC_KEY, FileOp, Target};
 use crate::text::shown_path;
 use crate::tool::{CallError, ErrorKind};
 
@@ -18,6 +18,11 @@ pub enum Need {
         /// Which one, resolved.
         target: Target,
     },
+    /// Running a program.
+    Exec {
+        /// Which one, with its arguments.
+        command: Command,
+    },
 }
 
 impl Need {
@@ -26,6 +31,7 @@ impl Need {
     pub const fn key(&self) -> &'static str {
         match self {
             Self::File { op, .. } => op.axis().key(),
+            Self::Exec { .. } => EXEC_KEY,
         }
     }
 
@@ -34,12 +40,14 @@ impl Need {
     pub fn subject(&self) -> String {
         match self {
             Self::File { target, .. } => shown_path(&target.path),
+            Self::Exec { command } => command.line(),
         }
     }
 
     fn axis(&self) -> Axis<'_> {
         match self {
             Self::File { op, target } => Axis::File { op: *op, target },
+            Self::Exec { command } => Axis::Exec { command },
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use super::Composed;
 use crate::gate::Refusal;
-use crate::permission::{Approvals, AskReason, FileOp, FilePolicy, Grants, Target, Zones, file_verdict};
+use crate::permission::{
+    Approvals, AskReason, Command, ExecPolicy, FileOp, FilePolicy, Grants, Target, Zones, exec_verdict,
+    file_verdict,
+};
 use crate::tool::{Category, ErrorKind};
 
 /// Something that a layer is asked about.
@@ -24,6 +27,11 @@ pub enum Axis<'a> {
         op: FileOp,
         /// Which one.
         target: &'a Target,
+    },
+    /// Run this program.
+    Exec {
+        /// Which one, with its arguments.
+        command: &'a Command,
     },
 }
 
@@ -62,7 +70,9 @@ pub struct AgentLayer {
     pub zones: Zones,
     /// `permissions.file.*`.
     pub files: FilePolicy,
-    /// What `--allow` gave.
+    /// `permissions.exec`, and what `--allow exec` gave.
+    pub exec: ExecPolicy,
+    /// What `--allow file.…` gave.
     pub grants: Grants,
     /// What a person said before.
     pub approvals: Approvals,
@@ -81,19 +91,26 @@ impl AgentLayer {
             Axis::File { op, target } => {
                 file_verdict(op, target, &self.zones, &self.files, &self.grants, &self.approvals)
             }
+            Axis::Exec { command } => exec_verdict(command, &self.exec, &self.approvals),
         }
     }
 }
 
-/// What the sandbox policy lets processes do. File tools run in the runtime itself, so no axis that exists
-/// today is narrowed here.
+/// What the sandbox lets processes do. File tools run in the runtime itself, so only commands are narrowed here;
+/// what a command that runs may reach, the sandbox's policy bounds.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct SandboxLayer;
+pub struct SandboxLayer {
+    /// Why no command may run, when none may: what is missing, and what lifts it.
+    pub refuses_exec: Option<Refusal>,
+}
 
 impl SandboxLayer {
-    const fn verdict(&self, axis: Axis<'_>) -> Verdict {
-        match axis {
-            Axis::Tool { .. } | Axis::Mcp { .. } | Axis::File { .. } => Verdict::Allow,
+    fn verdict(&self, axis: Axis<'_>) -> Verdict {
+        match (axis, &self.refuses_exec) {
+            (Axis::Exec { .. }, Some(refusal)) => Verdict::Deny(refusal.clone()),
+            (Axis::Exec { .. } | Axis::Tool { .. } | Axis::Mcp { .. } | Axis::File { .. }, _) => {
+                Verdict::Allow
+            }
         }
     }
 }
@@ -116,7 +133,9 @@ impl ProfileLayer {
                     wants_person: false,
                 })
             }
-            (Axis::Mcp { .. } | Axis::Tool { .. } | Axis::File { .. }, _) => Verdict::Allow,
+            (Axis::Mcp { .. } | Axis::Tool { .. } | Axis::File { .. } | Axis::Exec { .. }, _) => {
+                Verdict::Allow
+            }
         }
     }
 }
@@ -162,6 +181,11 @@ impl Effective {
         &mut self.agent
     }
 
+    /// The sandbox's layer, which learns at the first command what the system can do.
+    pub const fn sandbox_mut(&mut self) -> &mut SandboxLayer {
+        &mut self.sandbox
+    }
+
     /// The agent's own layer.
     #[must_use]
     pub const fn agent(&self) -> &AgentLayer {
@@ -173,7 +197,7 @@ fn contextual_verdict(contextual: &Composed, axis: Axis<'_>) -> Verdict {
     let (subject, name, origin) = match axis {
         Axis::Tool { name } => ("tool", name, contextual.tool_denied_by(name)),
         Axis::Mcp { server } => ("MCP server", server, contextual.mcp_denied_by(server)),
-        Axis::File { .. } => return Verdict::Allow,
+        Axis::File { .. } | Axis::Exec { .. } => return Verdict::Allow,
     };
     origin.map_or(Verdict::Allow, |origin| Verdict::Deny(Refusal::excluded(subject, name, origin)))
 }
@@ -204,8 +228,12 @@ mod tests {
 
     #[test]
     fn a_denied_tool_and_server_are_refused_with_the_name_the_cause_and_the_way_out() {
-        let authority =
-            effective(agent(None), SandboxLayer, ProfileLayer::default(), contextual(&["write_file", "db"]));
+        let authority = effective(
+            agent(None),
+            SandboxLayer::default(),
+            ProfileLayer::default(),
+            contextual(&["write_file", "db"]),
+        );
         for (axis, subject) in
             [(Axis::Tool { name: "write_file" }, "tool"), (Axis::Mcp { server: "db" }, "MCP server")]
         {
@@ -223,7 +251,7 @@ mod tests {
     #[test]
     fn an_agents_own_list_narrows_servers() {
         let profile = ProfileLayer { mcp_allow: Some(vec!["a".into()]) };
-        let authority = effective(agent(None), SandboxLayer, profile, Composed::default());
+        let authority = effective(agent(None), SandboxLayer::default(), profile, Composed::default());
         assert_eq!(authority.verdict(Axis::Mcp { server: "a" }), Verdict::Allow);
         assert!(matches!(authority.verdict(Axis::Mcp { server: "b" }), Verdict::Deny(_)));
     }
@@ -237,8 +265,8 @@ mod tests {
             own in prop::option::of(prop::sample::subsequence(vec!["a", "b", "c"], 0..=3)),
         ) {
             let profile = ProfileLayer { mcp_allow: own.map(|names| names.into_iter().map(str::to_owned).collect()) };
-            let free = effective(agent(Some(Rule::Allow)), SandboxLayer, profile.clone(), Composed::default());
-            let narrowed = effective(agent(Some(Rule::Allow)), SandboxLayer, profile, contextual(&denied));
+            let free = effective(agent(Some(Rule::Allow)), SandboxLayer::default(), profile.clone(), Composed::default());
+            let narrowed = effective(agent(Some(Rule::Allow)), SandboxLayer::default(), profile, contextual(&denied));
             for axis in [Axis::Tool { name }, Axis::Mcp { server: name }] {
                 let (before, after) = (free.verdict(axis).strictness(), narrowed.verdict(axis).strictness());
                 prop_assert!(after >= before);

@@ -1,10 +1,11 @@
 //! What people said to earlier questions. The store's keys are `<actor>/file.<op>/<path>`, a trailing `/`
-//! covering the folder and all below it.
+//! covering the folder and all below it, and `<actor>/exec/<command>`, a trailing ` *` covering whatever follows.
 
 use std::path::{Path, PathBuf};
 
 use crate::text::unshown;
 
+use super::exec::{Command, EXEC_KEY};
 use super::zones::is_at_or_below;
 use super::{FileOp, Zones};
 
@@ -19,13 +20,28 @@ pub enum Scope {
     ThisCall,
 }
 
+/// What an answer is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// Doing this to a file or folder.
+    File {
+        /// What was asked about.
+        op: FileOp,
+        /// Where, absolute.
+        path: PathBuf,
+    },
+    /// Running a command that is, or begins with, these words.
+    Command {
+        /// The words.
+        argv: Vec<String>,
+    },
+}
+
 /// One answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     /// What was asked about.
-    pub op: FileOp,
-    /// Where, absolute.
-    pub path: PathBuf,
+    pub about: About,
     /// How far.
     pub scope: Scope,
     /// Yes or no.
@@ -33,28 +49,80 @@ pub struct Approval {
 }
 
 impl Approval {
-    fn covers(&self, op: FileOp, path: &Path) -> bool {
-        self.op.answers(op)
+    /// An answer about a file or folder; `path` is absolute.
+    #[must_use]
+    pub const fn file(op: FileOp, path: PathBuf, scope: Scope, is_allowed: bool) -> Self {
+        Self { about: About::File { op, path }, scope, is_allowed }
+    }
+
+    /// An answer about a command.
+    #[must_use]
+    pub const fn command(argv: Vec<String>, scope: Scope, is_allowed: bool) -> Self {
+        Self { about: About::Command { argv }, scope, is_allowed }
+    }
+
+    fn covers_file(&self, op: FileOp, path: &Path) -> bool {
+        let About::File { op: asked, path: place } = &self.about else { return false };
+        asked.answers(op)
             && match self.scope {
-                Scope::JustPath | Scope::ThisCall => path.as_os_str() == self.path.as_os_str(),
-                Scope::Recursive => is_at_or_below(path, &self.path),
+                Scope::JustPath | Scope::ThisCall => path.as_os_str() == place.as_os_str(),
+                Scope::Recursive => is_at_or_below(path, place),
+            }
+    }
+
+    /// A yes to a command is none to what it would be given to read, which may be a program too.
+    fn covers_command(&self, command: &Command) -> bool {
+        let About::Command { argv } = &self.about else { return false };
+        let opens = !command.has_stdin || !self.is_allowed || self.scope == Scope::ThisCall;
+        opens
+            && match self.scope {
+                Scope::JustPath | Scope::ThisCall => command.argv == *argv,
+                Scope::Recursive => !argv.is_empty() && command.argv.starts_with(argv),
             }
     }
 
     /// The key in the store, for the subsystem `actor`.
     #[must_use]
     pub fn key(&self, actor: &str, zones: &Zones) -> String {
-        let slash = match self.scope {
-            Scope::JustPath | Scope::ThisCall => "",
-            Scope::Recursive => "/",
-        };
-        format!("{actor}/{}/{}{slash}", self.op.key(), zones.display(&self.path))
+        match &self.about {
+            About::File { op, path } => {
+                let slash = match self.scope {
+                    Scope::JustPath | Scope::ThisCall => "",
+                    Scope::Recursive => "/",
+                };
+                format!("{actor}/{}/{}{slash}", op.key(), zones.display(path))
+            }
+            About::Command { argv } => {
+                let rest = match self.scope {
+                    Scope::JustPath | Scope::ThisCall => "",
+                    Scope::Recursive => AND_MORE,
+                };
+                format!("{actor}/{EXEC_KEY}/{}{rest}", shell_words::join(argv))
+            }
+        }
+    }
+
+    /// How narrow it is, for the order of kept answers: the later one counts.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match &self.about {
+            About::File { path, .. } => path.components().count(),
+            About::Command { argv } => argv.len(),
+        }
     }
 
     /// Reads a key back. `None` for a key of another actor or kind. Relative paths start at the root.
     #[must_use]
     pub fn from_key(key: &str, is_allowed: bool, actor: &str, zones: &Zones) -> Option<Self> {
         let rest = key.strip_prefix(actor)?.strip_prefix('/')?;
+        if let Some(line) = rest.strip_prefix(EXEC_KEY).and_then(|rest| rest.strip_prefix('/')) {
+            let (line, scope) = match line.strip_suffix(AND_MORE) {
+                Some(line) => (line, Scope::Recursive),
+                None => (line, Scope::JustPath),
+            };
+            let argv = shell_words::split(line).ok().filter(|argv| !argv.is_empty())?;
+            return Some(Self::command(argv, scope, is_allowed));
+        }
         let (op, path) = FileOp::ALL
             .into_iter()
             .find_map(|op| Some((op, rest.strip_prefix(op.key())?.strip_prefix('/')?)))?;
@@ -69,9 +137,12 @@ impl Approval {
             "." => zones.root().to_owned(),
             path => zones.root().join(unshown(path).unwrap_or_else(|| path.into())),
         };
-        Some(Self { op, path, scope, is_allowed })
+        Some(Self::file(op, path, scope, is_allowed))
     }
 }
+
+/// Behind the words of a command: and whatever follows. A word `*` of a command is quoted.
+const AND_MORE: &str = " *";
 
 /// Answers in the order given; the latest that covers a path counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,9 +153,17 @@ impl Approvals {
     /// does.
     #[must_use]
     pub fn answer(&self, op: FileOp, path: &Path, opens: impl Fn(&Approval) -> bool) -> Option<bool> {
-        let counts =
-            |approval: &&Approval| approval.covers(op, path) && (!approval.is_allowed || opens(approval));
+        let counts = |approval: &&Approval| {
+            approval.covers_file(op, path) && (!approval.is_allowed || opens(approval))
+        };
         self.0.iter().rev().find(counts).map(|approval| approval.is_allowed)
+    }
+
+    /// The latest answer that covers a command.
+    #[must_use]
+    pub fn answer_to_command(&self, command: &Command) -> Option<bool> {
+        let answer = self.0.iter().rev().find(|approval| approval.covers_command(command));
+        answer.map(|approval| approval.is_allowed)
     }
 }
 
@@ -105,7 +184,7 @@ mod tests {
             ("/w/two\nlines", Scope::JustPath, "chat_router/file.write/two\\x0alines"),
             ("/w/two\\x0alines", Scope::JustPath, "chat_router/file.write/two\\x5cx0alines"),
         ] {
-            let approval = Approval { op: FileOp::Write, path: path.into(), scope, is_allowed: true };
+            let approval = Approval::file(FileOp::Write, path.into(), scope, true);
             assert_eq!(approval.key("chat_router", &zones), key);
             assert_eq!(Approval::from_key(key, true, "chat_router", &zones), Some(approval), "{key}");
         }
@@ -114,13 +193,27 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_commands_round_trip() {
+        let zones = Zones::new("/w".into(), vec![]);
+        let table = [
+            (vec!["cargo", "test"], Scope::JustPath, "chat_router/exec/cargo test"),
+            (vec!["cargo", "test"], Scope::Recursive, "chat_router/exec/cargo test *"),
+            (vec!["ls", "*"], Scope::JustPath, "chat_router/exec/ls '*'"),
+            (vec!["sh", "-c", "a 'b'\n", ""], Scope::JustPath, "chat_router/exec/sh -c 'a '\\''b'\\''\n' ''"),
+        ];
+        for (argv, scope, key) in table {
+            let approval = Approval::command(argv.into_iter().map(str::to_owned).collect(), scope, true);
+            assert_eq!(approval.key("chat_router", &zones), key);
+            assert_eq!(Approval::from_key(key, true, "chat_router", &zones), Some(approval), "{key}");
+        }
+        assert_eq!(Approval::from_key("chat_router/exec/ *", true, "chat_router", &zones), None);
+        assert_eq!(Approval::from_key("chat_router/exec/'a", true, "chat_router", &zones), None);
+    }
+
+    #[test]
     fn the_latest_answer_counts() {
-        let answer = |path: &str, scope, is_allowed| Approval {
-            op: FileOp::Write,
-            path: path.into(),
-            scope,
-            is_allowed,
-        };
+        let answer =
+            |path: &str, scope, is_allowed| Approval::file(FileOp::Write, path.into(), scope, is_allowed);
         let approvals = Approvals(vec![
             answer("/w/src", Scope::Recursive, true),
             answer("/w/src/a", Scope::JustPath, false),
@@ -147,9 +240,8 @@ mod tests {
             (Delete, vec![Delete]),
             (RegenerateIndex, vec![RegenerateIndex]),
         ] {
-            let approval =
-                Approval { op: asked, path: "/w/a".into(), scope: Scope::JustPath, is_allowed: true };
-            let is_covered = |op: &FileOp| approval.covers(*op, Path::new("/w/a"));
+            let approval = Approval::file(asked, "/w/a".into(), Scope::JustPath, true);
+            let is_covered = |op: &FileOp| approval.covers_file(*op, Path::new("/w/a"));
             let all: Vec<FileOp> = FileOp::ALL.into_iter().filter(is_covered).collect();
             assert_eq!(all, covered, "{asked:?}");
             let zones = Zones::new("/w".into(), vec![]);

@@ -1,11 +1,13 @@
-//! What configuration, the command line and people have said about files.
+//! What configuration, the command line and people have said about files and commands.
 //!
 //! Invariant: paths here are absolute and free of links; whoever makes a [`Target`] resolves it first.
 
 mod approval;
+mod exec;
 mod policy;
 mod zones;
 
-pub use approval::{Approval, Approvals, Scope};
+pub use approval::{About, Approval, Approvals, Scope};
+pub use exec::{Command, EXEC_KEY, ExecPolicy, ExecRule, exec_verdict};
 pub use policy::{AskReason, FileAxis, FileOp, FilePolicy, Grant, Grants, PathRule, Rule, file_verdict};
 pub use zones::{SCRATCH_PREFIX, Target, Zones};

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::zones::is_at_or_below;
-use super::{Approval, Approvals, Scope, Target, Zones};
+use super::{About, Approval, Approvals, Scope, Target, Zones};
 use crate::capability::Verdict;
 use crate::gate::Refusal;
 use crate::text::shell_word;
@@ -295,8 +295,10 @@ pub fn file_verdict(
         return Verdict::Allow;
     }
     // A yes to changing a protected file is about this very change; a no may be about its folder.
-    let counts = |yes: &Approval| {
-        if is_protected { yes.scope == Scope::ThisCall } else { opens(&yes.path) }
+    let counts = |yes: &Approval| match &yes.about {
+        About::File { .. } if is_protected => yes.scope == Scope::ThisCall,
+        About::File { path, .. } => opens(path),
+        About::Command { .. } => false,
     };
     match approvals.answer(op, path, counts) {
         Some(true) => Verdict::Allow,
@@ -444,7 +446,7 @@ mod tests {
     }
 
     fn approval(path: &str, scope: Scope, is_allowed: bool) -> Approval {
-        Approval { op: FileOp::Write, path: path.into(), scope, is_allowed }
+        Approval::file(FileOp::Write, path.into(), scope, is_allowed)
     }
 
     #[test]
@@ -529,12 +531,7 @@ mod tests {
         let said = |rule: Option<Rule>, grant: Option<&str>, yes: Option<(&str, Scope)>| {
             let policy = FilePolicy { read: rule, ..FilePolicy::default() };
             let grants = grant.map(|path| Grant { axis: FileAxis::Read, path: Some(path.into()) });
-            let approval = yes.map(|(path, scope)| Approval {
-                op: FileOp::Read,
-                path: path.into(),
-                scope,
-                is_allowed: true,
-            });
+            let approval = yes.map(|(path, scope)| Approval::file(FileOp::Read, path.into(), scope, true));
             let (grants, approvals) =
                 (Grants(grants.into_iter().collect()), Approvals(approval.into_iter().collect()));
             file_verdict(FileOp::Grep, &target, &zones, &policy, &grants, &approvals) == Verdict::Allow

@@ -156,7 +156,8 @@ mod tests {
     }
 
     fn visible(names: &SessionNames, contextual: Composed) -> Catalog {
-        let authority = effective(AgentLayer::default(), SandboxLayer, ProfileLayer::default(), contextual);
+        let authority =
+            effective(AgentLayer::default(), SandboxLayer::default(), ProfileLayer::default(), contextual);
         Catalog::visible(tools(), names, &authority)
     }
 
@@ -166,8 +167,12 @@ mod tests {
 
     #[test]
     fn the_order_of_registration_does_not_reach_the_model() {
-        let authority =
-            effective(AgentLayer::default(), SandboxLayer, ProfileLayer::default(), Composed::default());
+        let authority = effective(
+            AgentLayer::default(),
+            SandboxLayer::default(),
+            ProfileLayer::default(),
+            Composed::default(),
+        );
         let mut reversed = tools();
         reversed.reverse();
         let names = SessionNames::new();

@@ -151,13 +151,13 @@ pub fn request<'a>(
             let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
             let is_told = asks_to_be_told(log);
             let left_out = left_out_after_a_read(surface, log);
-            let is_callable = |name: &str| {
-                offer_tools
-                    && !repeated.contains(&name)
-                    && !left_out.contains(&name)
-                    && (!must_look || is_look(name))
-                    && !(is_told && PROFILE.after_a_look.contains(&name))
+            let is_left_out = |name: &str| {
+                repeated.contains(&name)
+                    || left_out.contains(&name)
+                    || (must_look && !is_look(name))
+                    || (is_told && PROFILE.after_a_look.contains(&name))
             };
+            let is_callable = |name: &str| offer_tools && !is_left_out(name);
             let can_change =
                 surface.callables.iter().any(|one| is_change_tool(&one.name) && is_callable(&one.name));
             let must_act = can_change && !must_look && has_not_changed_what_it_should(log);

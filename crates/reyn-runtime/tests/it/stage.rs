@@ -80,7 +80,7 @@ impl Stage {
             ..AgentLayer::default()
         };
         let contextual: Composed = compose_resolved(self.narrowings.clone());
-        effective(agent, SandboxLayer, ProfileLayer::default(), contextual)
+        effective(agent, SandboxLayer::default(), ProfileLayer::default(), contextual)
     }
 
     /// Opens the session `s` with this script.
