@@ -155,3 +155,24 @@ pub const MODEL_FILE_PART_SECONDS_MAX: u64 = 900;
 pub const PIP_WORDS_BYTES_MAX: usize = 8 * 1024;
 /// Disk space left over after a model file is fetched, in bytes.
 pub const MODEL_FILE_SPARE_BYTES: u64 = 64 << 20;
+
+/// Default time that a program may take, in seconds (`sandbox.policy.timeout_seconds`).
+pub const EXEC_SECONDS: u64 = 120;
+/// Default longest time that a call may ask for, in seconds (`sandbox.policy.max_timeout_seconds`).
+pub const EXEC_SECONDS_MAX: u64 = 600;
+/// Output of a program that is kept of each stream, in bytes (`sandbox.policy.max_output_bytes`).
+pub const EXEC_OUTPUT_BYTES_MAX: u64 = 10 << 20;
+/// Writable memory of each process of a program, in bytes (`sandbox.policy.memory_bytes`).
+pub const EXEC_MEMORY_BYTES_MAX: u64 = 4 << 30;
+/// Processes and threads of a program at a time (`sandbox.policy.processes`).
+pub const EXEC_PROCESSES_MAX: u64 = 512;
+/// Open files of each process of a program (`sandbox.policy.open_files`).
+pub const EXEC_OPEN_FILES_MAX: u64 = 4096;
+/// Length of each file that a program writes, in bytes (`sandbox.policy.file_bytes`).
+pub const EXEC_FILE_BYTES_MAX: u64 = 4 << 30;
+/// Paths that one pattern of `sandbox.policy` may stand for.
+pub const SANDBOX_GLOB_PATHS_MAX: usize = 1_000;
+/// Entries of folders that are looked at for one pattern of `sandbox.policy`.
+pub const SANDBOX_GLOB_ENTRIES_MAX: usize = 100_000;
+/// Folders within folders that one pattern of `sandbox.policy` looks into.
+pub const SANDBOX_GLOB_DEPTH_MAX: usize = 32;

@@ -50,6 +50,28 @@ impl Command {
     }
 }
 
+/// The words of a command that a person wrote, split as a shell does; nothing in it is expanded or run.
+///
+/// # Errors
+/// With what is wrong: no word, a quote that does not end, or a character that a program can never be given.
+pub fn command_words(text: &str) -> Result<Vec<String>, String> {
+    let words = shell_words::split(text)
+        .map_err(|_| format!("a quote in `{}` does not end", excerpt(text, LINE_CHARS_SHOWN)))?;
+    if words.is_empty() {
+        return Err("the command is empty; write it as in `cargo test`".to_owned());
+    }
+    if words[0].is_empty() {
+        return Err(format!(
+            "`{}` begins with an empty word, which no program is called",
+            excerpt(text, LINE_CHARS_SHOWN)
+        ));
+    }
+    if text.contains('\0') {
+        return Err("the command holds a NUL character; remove it".to_owned());
+    }
+    Ok(words)
+}
+
 /// One value of `permissions.exec`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecRule {
@@ -266,6 +288,26 @@ mod tests {
              `permissions.exec: [\"cargo test\"]` in `reyn.yaml`"
         );
         assert!(refusal.wants_person);
+    }
+
+    #[test]
+    fn a_written_command_is_split_as_a_shell_does() {
+        let table = [
+            ("cargo test", Ok(vec!["cargo", "test"])),
+            ("  git   commit -m 'two words' ", Ok(vec!["git", "commit", "-m", "two words"])),
+            (r#"echo "a $b" c\ d"#, Ok(vec!["echo", "a $b", "c d"])),
+            ("", Err("the command is empty; write it as in `cargo test`")),
+            ("  ", Err("the command is empty; write it as in `cargo test`")),
+            ("git commit -m 'x", Err("a quote in `git commit -m 'x` does not end")),
+            ("'' x", Err("`'' x` begins with an empty word, which no program is called")),
+            ("a\0b", Err("the command holds a NUL character; remove it")),
+        ];
+        for (text, expected) in table {
+            let expected = expected
+                .map(|words| words.into_iter().map(str::to_owned).collect::<Vec<_>>())
+                .map_err(str::to_owned);
+            assert_eq!(command_words(text), expected, "{text:?}");
+        }
     }
 
     #[test]

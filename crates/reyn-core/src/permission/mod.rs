@@ -9,7 +9,7 @@ mod process;
 mod zones;
 
 pub use approval::{About, Approval, Approvals, Scope};
-pub use exec::{Command, EXEC_KEY, ExecPolicy, ExecRule, exec_verdict};
+pub use exec::{Command, EXEC_KEY, ExecPolicy, ExecRule, command_words, exec_verdict};
 pub use policy::{AskReason, FileAxis, FileOp, FilePolicy, Grant, Grants, PathRule, Rule, file_verdict};
 pub use process::{ProcessReach, process_reach};
 pub use zones::{Place, SCRATCH_PREFIX, Target, Zones};

@@ -10,6 +10,18 @@ pub(super) fn optional_bool<'de, D: Deserializer<'de>>(from: D) -> Result<Option
     Ok(Option::<Word>::deserialize(from)?.map(|Word(value)| value))
 }
 
+/// What may stand for a truth value, for messages.
+pub(super) const WORDS: &str = "`true` or `false` (or `on`, `off`, `yes`, `no`)";
+
+/// The truth value that a word stands for.
+pub(super) fn yes_or_no(word: &str) -> Option<bool> {
+    match word {
+        "true" | "on" | "yes" => Some(true),
+        "false" | "off" | "no" => Some(false),
+        _ => None,
+    }
+}
+
 struct Word(bool);
 
 impl<'de> Deserialize<'de> for Word {
@@ -18,17 +30,13 @@ impl<'de> Deserialize<'de> for Word {
         impl Visitor<'_> for WordVisitor {
             type Value = Word;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`true` or `false` (or `on`, `off`, `yes`, `no`)")
+                f.write_str(WORDS)
             }
             fn visit_bool<E: Error>(self, value: bool) -> Result<Word, E> {
                 Ok(Word(value))
             }
             fn visit_str<E: Error>(self, value: &str) -> Result<Word, E> {
-                match value {
-                    "true" | "on" | "yes" => Ok(Word(true)),
-                    "false" | "off" | "no" => Ok(Word(false)),
-                    _ => Err(E::invalid_value(Unexpected::Str(value), &self)),
-                }
+                yes_or_no(value).map(Word).ok_or_else(|| E::invalid_value(Unexpected::Str(value), &self))
             }
         }
         from.deserialize_any(WordVisitor)

@@ -3,13 +3,18 @@
 mod flexible;
 mod llm;
 mod permissions;
+mod sandbox;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use llm::{LlmSettings, ModelClass, ModelClassError, ModelOptions, ModelSpec, Price};
 pub use permissions::{
-    Decision, FilePermissions, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace,
+    Decision, ExecPermission, FilePermissions, PermissionSettings, PermissionValue, PlaceScope, PlaceValue,
+    ScopedPlace,
+};
+pub use sandbox::{
+    BackendSetting, OnUnsupported, SandboxMode, SandboxPolicySettings, SandboxSettings, SandboxValues,
 };
 
 use crate::limits;
@@ -24,6 +29,8 @@ pub struct Settings {
     pub safety: SafetySettings,
     /// What tools may do without asking.
     pub permissions: PermissionSettings,
+    /// What programs that tools run may reach and use up.
+    pub sandbox: SandboxSettings,
     /// Local model files.
     pub models: ModelFileSettings,
     /// The audit trail under `.reyn/events/`.
@@ -146,7 +153,11 @@ mod tests {
     fn settings_round_trip_through_their_own_text() {
         let settings: Settings = serde_json::from_value(json!({
             "llm": {"model": "light", "models": {"light": "openai/x", "own": {"model": "a/b", "temperature": 0.5}}},
-            "permissions": {"file": {"write": ["out", {"path": "a", "scope": "just_path"}], "delete": "deny"}},
+            "permissions": {
+                "file": {"write": ["out", {"path": "a", "scope": "just_path"}], "delete": "deny"},
+                "exec": ["cargo test"],
+            },
+            "sandbox": {"mode": "strict", "policy": {"network": true, "allow_write_paths": [], "processes": 9}},
             "safety": {"loop": {"max_router_iterations": 3}},
         }))
         .unwrap();
@@ -158,6 +169,6 @@ mod tests {
     fn the_schema_names_every_section() {
         let schema = schema();
         let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
-        assert_eq!(names, ["llm", "safety", "permissions", "models", "audit_events"]);
+        assert_eq!(names, ["llm", "safety", "permissions", "sandbox", "models", "audit_events"]);
     }
 }

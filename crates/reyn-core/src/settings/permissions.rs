@@ -13,6 +13,40 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct PermissionSettings {
     /// Files and folders.
     pub file: FilePermissions,
+    /// Running programs; unset, a person is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exec: Option<ExecPermission>,
+}
+
+/// `permissions.exec`: a decision, or the commands for which it is `allow`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum ExecPermission {
+    /// The same for every command.
+    Decision(Decision),
+    /// `allow` for what begins with one of these, as in `cargo test`; `ask` for anything else.
+    Commands(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for ExecPermission {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ExecVisitor;
+        impl<'de> Visitor<'de> for ExecVisitor {
+            type Value = ExecPermission;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`allow`, `ask`, `deny` or a list of commands")
+            }
+            fn visit_str<E: Error>(self, word: &str) -> Result<ExecPermission, E> {
+                let decision =
+                    Decision::of(word).ok_or_else(|| E::invalid_value(Unexpected::Str(word), &self))?;
+                Ok(ExecPermission::Decision(decision))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<ExecPermission, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ExecPermission::Commands)
+            }
+        }
+        from.deserialize_any(ExecVisitor)
+    }
 }
 
 /// `permissions.file`. An operation without a value of its own follows `read` or `write`.
@@ -61,12 +95,9 @@ impl<'de> Deserialize<'de> for PermissionValue {
                 f.write_str("`allow`, `ask`, `deny` or a list of paths")
             }
             fn visit_str<E: Error>(self, word: &str) -> Result<PermissionValue, E> {
-                match word {
-                    "allow" => Ok(PermissionValue::Decision(Decision::Allow)),
-                    "ask" => Ok(PermissionValue::Decision(Decision::Ask)),
-                    "deny" => Ok(PermissionValue::Decision(Decision::Deny)),
-                    _ => Err(E::invalid_value(Unexpected::Str(word), &self)),
-                }
+                let decision =
+                    Decision::of(word).ok_or_else(|| E::invalid_value(Unexpected::Str(word), &self))?;
+                Ok(PermissionValue::Decision(decision))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<PermissionValue, A::Error> {
                 Vec::deserialize(SeqAccessDeserializer::new(list)).map(PermissionValue::Places)
@@ -86,6 +117,17 @@ pub enum Decision {
     Ask,
     /// Never.
     Deny,
+}
+
+impl Decision {
+    fn of(word: &str) -> Option<Self> {
+        match word {
+            "allow" => Some(Self::Allow),
+            "ask" => Some(Self::Ask),
+            "deny" => Some(Self::Deny),
+            _ => None,
+        }
+    }
 }
 
 /// A path, relative to the project or absolute, `~` for the home folder.

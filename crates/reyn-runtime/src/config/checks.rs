@@ -26,16 +26,27 @@ const fn range(key: &'static str, least: f64, most: f64, why: &'static str) -> R
 const DAY: f64 = TIMEOUT_SECONDS_MAX as f64;
 const NO_ENDLESS_WAIT: &str = "no wait is endless; a day is the most";
 const NO_ENDLESS_TURN: &str = "a turn without a bound is not offered; choose a large number";
+const MIB: f64 = 1_048_576.0;
+const GIB: f64 = 1_024.0 * MIB;
+/// A pebibyte: beyond what a machine has, and exact as a number.
+const LARGE: f64 = GIB * MIB;
 const ANY: f64 = u32::MAX as f64;
 
 /// `*` stands for any key.
-const RANGES: [Range; 15] = [
+const RANGES: [Range; 22] = [
     range("safety.timeout.llm_connect_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_first_byte_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_idle_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.tool_call_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.loop.max_router_iterations", 1.0, 10_000.0, NO_ENDLESS_TURN),
     range("safety.loop.max_tool_calls_per_reply", 1.0, 1_000.0, NO_ENDLESS_TURN),
+    range("sandbox.policy.timeout_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
+    range("sandbox.policy.max_timeout_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
+    range("sandbox.policy.max_output_bytes", 1_024.0, GIB, "it is kept in memory"),
+    range("sandbox.policy.memory_bytes", 16.0 * MIB, LARGE, "programs need some to start at all"),
+    range("sandbox.policy.processes", 1.0, 1_000_000.0, "`subprocess: false` is for no further process"),
+    range("sandbox.policy.open_files", 16.0, 1_048_576.0, "programs need some to start at all"),
+    range("sandbox.policy.file_bytes", 1.0, LARGE, "`allow_write_paths: []` is for no writing"),
     range("models.threads", 1.0, 1_024.0, "leave it out for one thread for each core"),
     range("llm.models.*.max_input_tokens", 1.0, ANY, "leave it out when the size is not known"),
     range("llm.models.*.max_completion_tokens", 1.0, ANY, "leave it out for the model's own bound"),

@@ -133,6 +133,9 @@ fn mismatch_hint(node: &Node, found: &Found, expected: &str) -> Option<String> {
     if expected.ends_with("a list of paths") && text.contains(['/', '.', '~']) {
         return Some(format!("write a path as a list: `[\"{}\"]`", excerpt(text, VALUE_CHARS_MAX)));
     }
+    if is_text && expected.ends_with("a list of commands") && text.contains([' ', '/', '.']) {
+        return Some(format!("write a command as a list: `[\"{}\"]`", excerpt(text, VALUE_CHARS_MAX)));
+    }
     // The odd pieces between backticks are the words that are possible.
     let words = expected.split('`').skip(1).step_by(2);
     if is_text && !node.is_secret { did_you_mean(text, words) } else { None }

@@ -13,12 +13,14 @@ mod init;
 mod layers;
 mod merge;
 mod node;
+mod path_pattern;
 mod paths;
 mod permissions;
 mod problem;
 mod profiles;
 mod project;
 mod retired;
+mod sandbox;
 mod secrets;
 mod server_address;
 mod show;
@@ -31,16 +33,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use reyn_core::limits::CONFIG_PROBLEMS_MAX;
-use reyn_core::permission::{FilePolicy, Zones};
+use reyn_core::permission::{ExecPolicy, FilePolicy, Zones};
 use reyn_core::settings::Settings;
 
 pub use environment::Override;
 pub use init::{InitError, InitLine, init, make_state_folder};
 pub use paths::{ConfigPath, ConfigPaths, OwnLayer, paths, prepare};
-pub use permissions::{AllowError, Places, parse_allow};
+pub use permissions::{AllowError, Allowed, Places, parse_allow};
 pub use problem::{ConfigProblem, render_problems};
 pub use profiles::{LoadResult, Loaded, ProfileError, Profiles};
 pub use project::Project;
+pub use sandbox::SandboxConfig;
 pub use secrets::Secrets;
 pub use server_address::WrittenAddress;
 pub use show::{CheckReport, check, schema};
@@ -75,6 +78,10 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// `permissions.file` with real paths.
     pub file_policy: FilePolicy,
+    /// `permissions.exec`, without what the command line grants.
+    pub exec_policy: ExecPolicy,
+    /// `sandbox` with real paths.
+    pub sandbox: SandboxConfig,
     /// The secrets file.
     pub secrets: Secrets,
     /// What the person should know, one line each.
@@ -158,17 +165,20 @@ pub fn zones(root: &Path, home: Option<&Path>) -> Zones {
 pub fn load(inputs: &ConfigInputs) -> Result<Config, Vec<ConfigProblem>> {
     let attempt = attempt(inputs).map_err(|problem| vec![problem])?;
     let problems = in_order(attempt.problems, &attempt.project);
-    let Some(Effective { settings, file_policy, tree, persons_addresses }) =
+    let Some(Effective { checked, tree, persons_addresses }) =
         attempt.effective.filter(|_| problems.is_empty())
     else {
         return Err(problems);
     };
+    let Checked { settings, file_policy, exec_policy, sandbox } = checked;
     let Project { root, home, notices: _ } = attempt.project;
     Ok(Config {
         settings,
         root,
         home,
         file_policy,
+        exec_policy,
+        sandbox,
         secrets: attempt.secrets,
         notices: attempt.notices,
         environment: inputs.environment.clone(),
@@ -189,8 +199,7 @@ struct Attempt {
 
 /// All layers as one.
 struct Effective {
-    settings: Settings,
-    file_policy: FilePolicy,
+    checked: Checked,
     tree: Node,
     persons_addresses: Vec<String>,
 }
@@ -219,10 +228,10 @@ fn attempt(inputs: &ConfigInputs) -> Result<Attempt, ConfigProblem> {
         let misplaced = checks::misplaced(&layers.present);
         let mut tree = layers.merged();
         let places = Places { base: &project.root, home: project.home.as_deref() };
-        let (settings, file_policy, more) = checked(&mut tree, variables, places);
+        let (checked, more) = checked(&mut tree, variables, places, &mut notices);
         problems = more;
         problems.extend(misplaced);
-        effective = Some(Effective { settings, file_policy, tree, persons_addresses });
+        effective = Some(Effective { checked, tree, persons_addresses });
     }
     Ok(Attempt { project, secrets, notices, problems, effective })
 }
@@ -251,18 +260,32 @@ fn read_layers(project: &Project, inputs: &ConfigInputs) -> Layers {
     Layers::read(project, &inputs.environment, &inputs.ignored_variables, &inputs.overrides)
 }
 
-/// The settings of the merged layers, and all that is wrong with them.
+/// The settings of the merged layers, and what follows from them.
+struct Checked {
+    settings: Settings,
+    file_policy: FilePolicy,
+    exec_policy: ExecPolicy,
+    sandbox: SandboxConfig,
+}
+
+/// The settings, and all that is wrong with them.
 fn checked(
     tree: &mut Node,
     variables: Variables<'_>,
     places: Places<'_>,
-) -> (Settings, FilePolicy, Vec<ConfigProblem>) {
+    notices: &mut Vec<String>,
+) -> (Checked, Vec<ConfigProblem>) {
     let Typed { settings, mut problems, removed, unset } = typed(tree, variables);
     let mut more = checks::classes(&settings.llm, tree, &removed);
     let (file_policy, of_paths) = permissions::file_policy(&settings.permissions, places, tree);
     more.extend(of_paths);
+    let (exec_policy, of_commands) = permissions::exec_policy(&settings.permissions, tree);
+    more.extend(of_commands);
+    let sandbox = sandbox::resolved(&settings.sandbox, places, tree);
+    more.extend(sandbox.problems);
+    notices.extend(sandbox.notices);
     problems.extend(without_unset(more, &unset));
-    (settings, file_policy, problems)
+    (Checked { settings, file_policy, exec_policy, sandbox: sandbox.config }, problems)
 }
 
 /// A tree as settings.

@@ -1,10 +1,12 @@
-//! `permissions.file` and `--allow` as rules about real paths.
+//! `permissions` and `--allow` as rules about real paths and about commands.
 
 use std::path::{Path, PathBuf};
 
-use reyn_core::permission::{FileAxis, FilePolicy, Grant, Grants, PathRule, Rule, Scope};
+use reyn_core::permission::{
+    EXEC_KEY, ExecPolicy, ExecRule, FileAxis, FilePolicy, Grant, Grants, PathRule, Rule, Scope, command_words,
+};
 use reyn_core::settings::{
-    Decision, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace,
+    Decision, ExecPermission, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace,
 };
 use reyn_core::text::{alternatives, nearest, unshown};
 use thiserror::Error;
@@ -13,8 +15,17 @@ use super::files::{real_path, said};
 use super::node::{Node, Step};
 use super::problem::ConfigProblem;
 
-/// What `--allow` takes.
-const KEYS: [FileAxis; 2] = [FileAxis::Read, FileAxis::Write];
+/// What `--allow` takes for files.
+const AXES: [FileAxis; 2] = [FileAxis::Read, FileAxis::Write];
+
+/// What the values of `--allow` grant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Allowed {
+    /// Of files and folders.
+    pub files: Grants,
+    /// Of commands: what begins with these words; with none, everything. As [`ExecPolicy::granted`].
+    pub commands: Vec<Vec<String>>,
+}
 
 /// Why an `--allow` is no grant.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -35,10 +46,19 @@ pub enum AllowError {
         /// Why.
         why: String,
     },
+    /// The command is none.
+    #[error("`--allow {asked}`: {why}")]
+    Command {
+        /// The whole value.
+        asked: String,
+        /// Why.
+        why: String,
+    },
 }
 
 fn unknown_hint(key: &str) -> String {
-    let keys = KEYS.map(FileAxis::key);
+    let [read, write] = AXES.map(FileAxis::key);
+    let keys = [read, write, EXEC_KEY];
     nearest(key, keys)
         .first()
         .map_or_else(|| format!("it takes {}", alternatives(&keys)), |name| format!("did you mean `{name}`?"))
@@ -59,19 +79,7 @@ impl Places<'_> {
     /// # Errors
     /// With the reason, when it names none.
     pub fn resolve(self, text: &str) -> Result<PathBuf, String> {
-        if text.is_empty() {
-            return Err("the path is empty".to_owned());
-        }
-        let path = match text.strip_prefix('~') {
-            None => self.base.join(text),
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                let home = self.home.ok_or("`~` means nothing: the home folder is not known")?;
-                home.join(rest.trim_start_matches('/'))
-            }
-            Some(_) => {
-                return Err("`~` stands only for your own home folder; write the whole path".to_owned());
-            }
-        };
+        let path = self.place(text)?;
         // A refusal shows a path with the bytes that are no text escaped, to be copied from there.
         let unescaped = unshown(text).map(|path| self.base.join(path));
         let path = match unescaped {
@@ -80,22 +88,47 @@ impl Places<'_> {
         };
         real_path(&path).map_err(|error| format!("cannot resolve `{text}`: {}", said(&error)))
     }
+
+    /// The absolute path that `text` names, with its links.
+    pub(super) fn place(self, text: &str) -> Result<PathBuf, String> {
+        if text.is_empty() {
+            return Err("the path is empty".to_owned());
+        }
+        match text.strip_prefix('~') {
+            None => Ok(self.base.join(text)),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                let home = self.home.ok_or("`~` means nothing: the home folder is not known")?;
+                Ok(home.join(rest.trim_start_matches('/')))
+            }
+            Some(_) => Err("`~` stands only for your own home folder; write the whole path".to_owned()),
+        }
+    }
 }
 
-/// Reads the values of `--allow KEY` and `--allow KEY:PATH`.
+/// Reads the values of `--allow`: `KEY` and `KEY:PATH` of files, `exec` and `exec:COMMAND`.
 ///
 /// # Errors
-/// At the first value with an unknown key or a path that cannot be resolved.
-pub fn parse_allow(values: &[String], places: Places<'_>) -> Result<Grants, AllowError> {
-    values.iter().map(|asked| parse_one(asked, places)).collect::<Result<Vec<_>, _>>().map(Grants)
+/// At the first value with an unknown key, a path that cannot be resolved, or a command that is none.
+pub fn parse_allow(values: &[String], places: Places<'_>) -> Result<Allowed, AllowError> {
+    let mut allowed = Allowed::default();
+    for asked in values {
+        let (key, what) = match asked.split_once(':') {
+            Some((key, what)) => (key, Some(what)),
+            None => (asked.as_str(), None),
+        };
+        if key == EXEC_KEY {
+            let words = what.map(command_words).transpose();
+            let words = words.map_err(|why| AllowError::Command { asked: asked.clone(), why })?;
+            allowed.commands.push(words.unwrap_or_default());
+        } else {
+            allowed.files.0.push(grant(asked, key, what, places)?);
+        }
+    }
+    Ok(allowed)
 }
 
-fn parse_one(asked: &str, places: Places<'_>) -> Result<Grant, AllowError> {
-    let (key, path) = match asked.split_once(':') {
-        Some((key, path)) => (key, Some(path)),
-        None => (asked, None),
-    };
-    let axis = KEYS
+fn grant(asked: &str, key: &str, path: Option<&str>, places: Places<'_>) -> Result<Grant, AllowError> {
+    let axis = AXES
         .into_iter()
         .find(|axis| axis.key() == key)
         .ok_or_else(|| AllowError::UnknownKey { asked: asked.to_owned(), key: key.to_owned() })?;
@@ -141,6 +174,35 @@ pub(super) fn file_policy(
         regenerate_index: rule("regenerate_index", &file.regenerate_index),
     };
     (policy, problems)
+}
+
+/// The rule of `permissions.exec`.
+pub(super) fn exec_policy(settings: &PermissionSettings, tree: &Node) -> (ExecPolicy, Vec<ConfigProblem>) {
+    let mut problems = vec![];
+    let rule = settings.exec.as_ref().map(|value| match value {
+        ExecPermission::Decision(Decision::Allow) => ExecRule::Allow,
+        ExecPermission::Decision(Decision::Ask) => ExecRule::Ask,
+        ExecPermission::Decision(Decision::Deny) => ExecRule::Deny,
+        ExecPermission::Commands(commands) => {
+            let mut listed = vec![];
+            for (at, command) in commands.iter().enumerate() {
+                match command_words(command) {
+                    Ok(words) => listed.push(words),
+                    Err(why) => problems.push(command_problem(at, &why, tree)),
+                }
+            }
+            ExecRule::Only(listed)
+        }
+    });
+    (ExecPolicy { rule, granted: vec![] }, problems)
+}
+
+fn command_problem(at: usize, why: &str, tree: &Node) -> ConfigProblem {
+    let mut path: Vec<Step> = ["permissions", EXEC_KEY].map(|key| Step::Key(key.to_owned())).to_vec();
+    path.push(Step::Index(at));
+    let node = tree.at(&path).unwrap_or(tree);
+    let why = if node.is_secret { "this is no command" } else { why };
+    ConfigProblem::at(&node.mark, format!("`permissions.exec`: {why}"))
 }
 
 fn path_rule(place: &PlaceValue, places: Places<'_>) -> Result<PathRule, String> {

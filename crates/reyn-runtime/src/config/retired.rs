@@ -3,7 +3,7 @@
 use super::node::{Node, Step};
 
 /// A key and the advice for it.
-const RETIRED: [(&str, &str); 12] = [
+const RETIRED: [(&str, &str); 27] = [
     ("tool_use.chat", "`tool_use.chat` is retired; remove it"),
     (
         "action_retrieval",
@@ -19,7 +19,24 @@ const RETIRED: [(&str, &str); 12] = [
     ("llm.models.*.api_key", KEY_ADVICE),
     ("llm.models.*.stream_options", "usage is asked for by itself; `stream: false` turns streaming off"),
     ("llm.stream_options", "usage is asked for by itself; `stream: false` of a model turns streaming off"),
+    ("permissions.shell", "it is `permissions.exec`"),
+    ("permissions.sandboxed_exec", "it is `permissions.exec`"),
+    ("sandbox.policy.read_paths", "it is `allow_read_paths`"),
+    ("sandbox.policy.write_paths", "it is `allow_write_paths`"),
+    ("sandbox.policy.read_deny_paths", "it is `deny_read_paths`"),
+    ("sandbox.policy.write_deny_paths", "it is `deny_write_paths`"),
+    ("sandbox.policy.deny_subprocess", "it is `subprocess`, the other way round: `subprocess: false`"),
+    ("sandbox.policy.allow_subprocess", "it is `subprocess`"),
+    ("sandbox.policy.env_deny_names", "it is `deny_env_names`"),
+    ("sandbox.policy.env_passthrough", "it is `allow_env_names`"),
+    ("sandbox.policy.background_timeout_seconds", BACKGROUND_ADVICE),
+    ("sandbox.policy.background_max_timeout_seconds", BACKGROUND_ADVICE),
+    ("sandbox.network", "it is `sandbox.policy.network`"),
+    ("sandbox.subprocess", "it is `sandbox.policy.subprocess`"),
+    ("sandbox.timeout_seconds", "it is `sandbox.policy.timeout_seconds`"),
 ];
+
+const BACKGROUND_ADVICE: &str = "no program runs in the background; remove it";
 
 const KEY_ADVICE: &str = "keys belong in the environment or in `~/.reyn/secrets.env`; \
      `api_key_env` of a model names the variable";

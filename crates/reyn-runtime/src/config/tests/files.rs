@@ -9,7 +9,7 @@ use reyn_core::permission::{FileAxis, Grant, Grants, Rule, Scope};
 use reyn_core::settings::Settings;
 
 use super::super::files::real_path;
-use super::super::{Places, Secrets, init, parse_allow};
+use super::super::{Allowed, Places, Secrets, init, parse_allow};
 use super::{Place, loaded};
 
 #[test]
@@ -163,25 +163,46 @@ fn allow_takes_a_key_and_perhaps_a_path() {
     let base = place.path("").canonicalize().unwrap();
     let places = Places { base: &base, home: None };
     let parse = |value: &str| parse_allow(&[value.to_owned()], places);
-    let grant =
-        |axis, path: Option<&str>| Ok(Grants(vec![Grant { axis, path: path.map(|path| base.join(path)) }]));
+    let grant = |axis, path: Option<&str>| {
+        let files = Grants(vec![Grant { axis, path: path.map(|path| base.join(path)) }]);
+        Ok(Allowed { files, commands: vec![] })
+    };
+    let command = |words: &[&str]| {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        Ok(Allowed { files: Grants::default(), commands: vec![words] })
+    };
+    assert_eq!(parse("exec"), command(&[]));
+    assert_eq!(parse("exec:cargo test"), command(&["cargo", "test"]));
+    assert_eq!(parse("exec:echo 'a: b'"), command(&["echo", "a: b"]));
     assert_eq!(parse("file.write"), grant(FileAxis::Write, None));
     assert_eq!(parse("file.read:/etc"), grant(FileAxis::Read, Some("/etc")));
     assert_eq!(parse("file.write:out/../a:b"), grant(FileAxis::Write, Some("a:b")));
     fs::write(base.join("two\nlines"), "").unwrap();
     assert_eq!(parse("file.write:two\\x0alines"), grant(FileAxis::Write, Some("two\nlines")));
     assert_eq!(parse("file.write:new\\x0alines"), grant(FileAxis::Write, Some("new\\x0alines")));
-    let errors: Vec<String> =
-        ["file.wirte", "write_file", "zzz", "file.write:", "file.read:~/x", "file.read:~root/x"]
-            .map(|value| parse(value).unwrap_err().to_string())
-            .to_vec();
+    let errors: Vec<String> = [
+        "file.wirte",
+        "write_file",
+        "zzz",
+        "file.write:",
+        "file.read:~/x",
+        "file.read:~root/x",
+        "exce",
+        "exec:",
+        "exec:echo 'x",
+    ]
+    .map(|value| parse(value).unwrap_err().to_string())
+    .to_vec();
     expect![[r#"
         `--allow file.wirte`: no permission is called `file.wirte`; did you mean `file.write`?
         `--allow write_file`: no permission is called `write_file`; did you mean `file.write`?
-        `--allow zzz`: no permission is called `zzz`; it takes `file.read` or `file.write`
+        `--allow zzz`: no permission is called `zzz`; it takes `file.read`, `file.write` or `exec`
         `--allow file.write:`: the path is empty
         `--allow file.read:~/x`: `~` means nothing: the home folder is not known
-        `--allow file.read:~root/x`: `~` stands only for your own home folder; write the whole path"#]]
+        `--allow file.read:~root/x`: `~` stands only for your own home folder; write the whole path
+        `--allow exce`: no permission is called `exce`; did you mean `exec`?
+        `--allow exec:`: the command is empty; write it as in `cargo test`
+        `--allow exec:echo 'x`: a quote in `echo 'x` does not end"#]]
     .assert_eq(&errors.join("\n"));
 }
 

@@ -32,11 +32,11 @@ fn an_unknown_key_names_the_nearest_key_of_its_place() {
     check(
         "zzz: 1\n",
         expect![[r#"
-        reyn.yaml:1:1: unknown key `zzz`
-          | zzz: 1
-          | ^
-          hint: the keys here are `llm`, `safety`, `permissions`, `models`, `audit_events`
-    "#]],
+            reyn.yaml:1:1: unknown key `zzz`
+              | zzz: 1
+              | ^
+              hint: the keys here are `llm`, `safety`, `permissions`, `sandbox`, `models`, `audit_events`
+        "#]],
     );
     check(
         "permissions:\n  file.wirte: allow\n",

@@ -5,6 +5,7 @@ mod files;
 mod layers;
 mod messages;
 mod profiles;
+mod sandbox;
 mod servers;
 mod show;
 

@@ -54,6 +54,11 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
               -
                 path: "日本語 x"  # reyn.yaml:9
                 scope: just_path  # reyn.yaml:9
+        sandbox:
+          backend: auto  # default
+          on_unsupported: warn  # default
+          mode: compat  # default
+          policy: {}  # default
         models:
           auto_pull: never  # REYN_MODELS__AUTO_PULL
           threads: 2  # ~/.reyn/config.yaml:3
