@@ -36,6 +36,9 @@ use exit::{Exit, Failure, Form};
 use wiring::Project;
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == reyn_sandbox::SUPERVISE) {
+        reyn_sandbox::supervise();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return ExitCode::from(not_parsed(&error).code()),
