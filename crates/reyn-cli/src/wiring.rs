@@ -9,11 +9,15 @@ use reyn_core::capability::{
     AgentLayer, Effective, Narrowing, NarrowingOrigin, ProfileLayer, SandboxLayer, compose_resolved,
     effective,
 };
-use reyn_core::permission::Grants;
+use reyn_core::permission::ExecPolicy;
 use reyn_core::prompt::Environment;
+use reyn_core::settings::BackendSetting;
 use reyn_core::text::{alternatives, nearest};
 use reyn_core::tool::Category;
-use reyn_runtime::config::{Config, ConfigInputs, Places, ProfileError, load, parse_allow, render_problems};
+use reyn_runtime::config::{
+    Allowed, Config, ConfigInputs, Places, ProfileError, load, parse_allow, render_problems,
+};
+use reyn_sandbox::BackendChoice;
 use reyn_tools::{Context, Registry};
 use reyn_workspace::Workspace;
 use serde_json::json;
@@ -118,10 +122,12 @@ impl Project {
         allow: &[String],
         narrowing: Option<&NarrowingArgs>,
     ) -> Result<Effective, Failure> {
+        let Allowed { files, commands } = self.allowed(allow)?;
         let agent = AgentLayer {
             zones: self.config.zones(),
             files: self.config.file_policy.clone(),
-            grants: self.grants(allow)?,
+            grants: files,
+            exec: ExecPolicy { granted: commands, ..self.config.exec_policy.clone() },
             ..AgentLayer::default()
         };
         let mut terms = vec![];
@@ -136,7 +142,7 @@ impl Project {
         Ok(effective(agent, SandboxLayer::default(), ProfileLayer::default(), compose_resolved(terms)))
     }
 
-    fn grants(&self, allow: &[String]) -> Result<Grants, Failure> {
+    fn allowed(&self, allow: &[String]) -> Result<Allowed, Failure> {
         let places = Places { base: &self.working_dir, home: self.config.home.as_deref() };
         parse_allow(allow, places).map_err(|error| Failure::usage("usage", error.to_string()))
     }
@@ -230,6 +236,16 @@ fn excluded(tools: &[String], categories: &[String]) -> Result<Narrowing, Failur
         excluded_categories: hidden,
         ..Narrowing::inert(NarrowingOrigin::exclude_tools())
     })
+}
+
+/// The backend that the configuration asks for.
+pub(crate) const fn backend_choice(setting: BackendSetting) -> BackendChoice {
+    match setting {
+        BackendSetting::Auto => BackendChoice::Auto,
+        BackendSetting::Landlock => BackendChoice::Landlock,
+        BackendSetting::Seatbelt => BackendChoice::Seatbelt,
+        BackendSetting::Noop => BackendChoice::Noop,
+    }
 }
 
 /// A random token of `bytes` bytes, in hexadecimal.
