@@ -1,6 +1,6 @@
 //! A question of the gate in words, and which answers it takes. The same at a plain prompt and in the chat.
 
-use reyn_runtime::gate::{Answer, Question, TextChange};
+use reyn_runtime::gate::{Answer, Deed, Question, TextChange};
 
 use crate::output;
 
@@ -28,10 +28,17 @@ pub(crate) enum Reply {
 pub(crate) fn choices(question: &Question) -> Vec<Choice> {
     let one =
         |key, label: &str, answer| Choice { key, label: label.to_owned(), reply: Reply::Answer(answer) };
-    let folder = decided_on(&question.folder);
-    let below = if folder == "." { "./".to_owned() } else { format!("{folder}/") };
+    let wider = question.wider.as_deref().map(decided_on);
+    let below = match wider.as_deref() {
+        Some(".") | None => "./".to_owned(),
+        Some(folder) => format!("{folder}/"),
+    };
+    let (this, wider) = match question.deed {
+        Deed::File(_) => ("always this path", wider.map(|_| format!("always below {below}"))),
+        Deed::Run => ("always this command", wider.map(|words| format!("always `{words} …`"))),
+    };
     let mut all = vec![];
-    if question.op.is_search() {
+    if question.deed.is_search() {
         all.push(one('y', &format!("once, below {below}"), Answer::Once));
     } else {
         all.push(one('y', "once", Answer::Once));
@@ -41,10 +48,10 @@ pub(crate) fn choices(question: &Question) -> Vec<Choice> {
     }
     if question.may_widen {
         all.push(one('s', "this session", Answer::Session));
-        if !question.op.is_search() {
-            all.push(one('j', "always this path", Answer::JustPath));
+        if !question.deed.is_search() {
+            all.push(one('j', this, Answer::JustPath));
         }
-        all.push(one('r', &format!("always below {below}"), Answer::Recursive));
+        all.extend(wider.map(|wider| one('r', &wider, Answer::Recursive)));
     }
     all.push(one('n', "no", Answer::NO));
     all.push(Choice { key: 'b', label: "no, because …".to_owned(), reply: Reply::AskWhy });
@@ -102,11 +109,12 @@ mod tests {
     pub(crate) fn question(op: FileOp, may_widen: bool) -> Question {
         Question {
             tool: "a_tool".into(),
-            op,
+            deed: Deed::File(op),
             place: "src/a".into(),
+            details: vec![],
             rule: "a rule".into(),
             may_widen,
-            folder: "src".into(),
+            wider: Some("src".into()),
             change: None,
             waiting: vec![],
         }
@@ -121,8 +129,21 @@ mod tests {
     fn what_is_offered_depends_on_what_is_asked() {
         let mut bulk = question(FileOp::Edit, true);
         bulk.waiting =
-            vec![Waiting { tool: "t".into(), op: FileOp::Edit, place: "b".into(), change: None }; 2];
+            vec![
+                Waiting { tool: "t".into(), deed: Deed::File(FileOp::Edit), place: "b".into(), change: None };
+                2
+            ];
+        let run = |wider: Option<&str>| Question {
+            deed: Deed::Run,
+            wider: wider.map(str::to_owned),
+            ..question(FileOp::Write, true)
+        };
         let table = [
+            (
+                run(Some("cargo test")),
+                "[y] once  [s] this session  [j] always this command  [r] always `cargo test …`  [n] no  [b] no, because …",
+            ),
+            (run(None), "[y] once  [s] this session  [j] always this command  [n] no  [b] no, because …"),
             (
                 question(FileOp::Write, true),
                 "[y] once  [s] this session  [j] always this path  [r] always below src/  [n] no  [b] no, because …",

@@ -104,9 +104,12 @@ enum Said {
 fn words(question: &Question) -> String {
     let mut text = format!(
         "\n{}\n  asked because {}\n",
-        output::bold(&sentence(&question.tool, question.op.verb(), &question.place)),
+        output::bold(&sentence(&question.tool, question.deed.verb(), &question.place)),
         one_line(&question.rule)
     );
+    for detail in &question.details {
+        text.push_str(&format!("  {}\n", output::visible(detail)));
+    }
     text.push_str(&change_words(question.change.as_ref(), Part::First));
     if let Some(Change::Diff(change)) = &question.change {
         output::remember_diff(&change.excerpt);
@@ -140,7 +143,7 @@ fn change_words(change: Option<&Change>, part: Part) -> String {
 fn waiting_words(question: &Question, part: Part) -> String {
     let mut text = String::new();
     for waiting in &question.waiting {
-        text.push_str(&format!("  then {}\n", sentence(&waiting.tool, waiting.op.verb(), &waiting.place)));
+        text.push_str(&format!("  then {}\n", sentence(&waiting.tool, waiting.deed.verb(), &waiting.place)));
         text.push_str(&change_words(waiting.change.as_ref(), part));
     }
     text
@@ -169,7 +172,7 @@ fn offer(question: &Question) -> String {
         all.insert(0, format!("[{VIEW}] view all of it"));
     }
     let again = if question.change.is_some() || !question.waiting.is_empty() {
-        output::bold(&sentence(&question.tool, question.op.verb(), &question.place)) + "\n"
+        output::bold(&sentence(&question.tool, question.deed.verb(), &question.place)) + "\n"
     } else {
         String::new()
     };
@@ -196,16 +199,18 @@ fn reply(line: &str, question: &Question) -> Option<Said> {
 mod tests {
     use super::*;
     use reyn_core::permission::FileOp;
+    use reyn_runtime::gate::Deed;
 
     #[test]
     fn only_a_clear_yes_is_a_yes() {
         let question = Question {
             tool: "a_tool".into(),
-            op: FileOp::Write,
+            deed: Deed::File(FileOp::Write),
             place: "src/a".into(),
+            details: vec![],
             rule: "a rule".into(),
             may_widen: true,
-            folder: "src".into(),
+            wider: Some("src".into()),
             change: None,
             waiting: vec![],
         };

@@ -121,6 +121,54 @@ pub enum AuditEvent {
         /// The turn.
         chain_id: String,
     },
+    /// A program is about to run.
+    SandboxedExecStarted {
+        /// The turn.
+        chain_id: String,
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// What confines it.
+        backend: String,
+        /// How long it may take, in seconds.
+        timeout_seconds: u64,
+        /// Whether it may use the network.
+        network: bool,
+        /// Whether it may start further processes.
+        allow_subprocess: bool,
+    },
+    /// A program ended.
+    SandboxedExecCompleted {
+        /// The turn.
+        chain_id: String,
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// What confined it.
+        backend: String,
+        /// What it returned; -1 when it did not end by itself.
+        returncode: i32,
+        /// Length of its standard output, in bytes.
+        stdout_len: u64,
+        /// Length of its standard error, in bytes.
+        stderr_len: u64,
+        /// Whether parts of them were dropped.
+        truncated: bool,
+    },
+    /// A program was stopped because the turn was.
+    SandboxedExecCancelled {
+        /// The turn.
+        chain_id: String,
+        /// The program and its arguments.
+        argv: Vec<String>,
+    },
+    /// The sandbox does not enforce something here that its policy says.
+    SandboxAxisUnenforced {
+        /// What confines programs.
+        backend: String,
+        /// What is not enforced.
+        axes: Vec<String>,
+        /// Why.
+        reason: String,
+    },
     /// A call is about to be judged.
     ToolCalled {
         /// The turn.
@@ -214,7 +262,7 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 24] = [
+pub const KINDS: [&str; 28] = [
     "session_started",
     "session_restored",
     "session_removed",
@@ -229,6 +277,10 @@ pub const KINDS: [&str; 24] = [
     "llm_request_error",
     "router_empty_response_detected",
     "router_empty_response_retry_injected",
+    "sandboxed_exec_started",
+    "sandboxed_exec_completed",
+    "sandboxed_exec_cancelled",
+    "sandbox_axis_unenforced",
     "tool_called",
     "tool_returned",
     "tool_failed",

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::capability::{Axis, Effective, NarrowingOrigin, Verdict};
-use crate::permission::{AskReason, Command, EXEC_KEY, FileOp, Target};
+use crate::permission::{AskReason, Command, EXEC_KEY, FileOp, ProcessReach, Target, process_reach};
 use crate::text::shown_path;
 use crate::tool::{CallError, ErrorKind};
 
@@ -88,6 +88,13 @@ impl<C> Permitted<C> {
 pub struct Reach(Arc<Effective>);
 
 impl Reach {
+    /// Where a program that the call runs may go.
+    #[must_use]
+    pub fn of_processes(&self) -> ProcessReach {
+        let agent = self.0.agent();
+        process_reach(&agent.zones, &agent.files, &agent.approvals)
+    }
+
     /// Whether this may be done to the file without asking.
     #[must_use]
     pub fn admits(&self, op: FileOp, target: &Target) -> bool {

@@ -23,6 +23,16 @@ pub const IDENTICAL_FAILURES_MAX: u32 = 3;
 pub const RESULT_BYTES_MAX: usize = 48 * 1024;
 /// Longest message and longest hint of a failed call, in bytes.
 pub const ERROR_BYTES_MAX: usize = 12 * 1024;
+/// Lines of a command's arguments and input that a person is shown before it runs.
+pub const COMMAND_LINES_SHOWN: usize = 400;
+/// Length of a command with its arguments, in bytes; what is longer belongs into a file.
+pub const ARGV_BYTES_MAX: usize = 128 * 1024;
+/// How long a program may take when neither a call nor the configuration says, in seconds.
+pub const EXEC_SECONDS: u64 = 120;
+/// How long a call may let a program take, when the configuration does not say, in seconds.
+pub const EXEC_SECONDS_MAX: u64 = 600;
+/// What is kept of each stream of a program, in bytes.
+pub const EXEC_OUTPUT_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Default wall-clock limit of one tool call, in seconds.
 pub const TOOL_CALL_SECONDS_MAX: u64 = 120;
 /// Longest reply of a model, in bytes, all its parts together.

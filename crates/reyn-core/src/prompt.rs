@@ -97,18 +97,20 @@ fn output_text<'a>(call: &ToolCall, output: &'a Output) -> Cow<'a, str> {
     };
     let is_usual =
         |key: &str, value: &Value| USUAL.iter().any(|usual| (key, value) == (usual.0, &Value::from(usual.1)));
-    let mut facts = String::new();
+    let (mut facts, mut texts) = (String::new(), String::new());
     let told = output.fields.iter().filter(|(key, value)| !echoed(key, value) && !is_usual(key, value));
     for (key, value) in told {
         let _ = match value {
             Value::String(text) if !text.contains('\n') => writeln!(facts, "{key}: {text}"),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::String(_)
-            | Value::Array(_)
-            | Value::Object(_) => writeln!(facts, "{key}: {value}"),
+            Value::String(text) => writeln!(texts, "--- {key}\n{}", text.trim_end_matches('\n')),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                writeln!(facts, "{key}: {value}")
+            }
         };
+    }
+    if !texts.is_empty() {
+        let break_line = if output.body.is_empty() || output.body.ends_with('\n') { "" } else { "\n" };
+        return Cow::Owned(format!("---\n{facts}---\n{}{break_line}{}", output.body, texts.trim_end()));
     }
     match (facts.is_empty(), output.body.is_empty()) {
         (true, true) => Cow::Borrowed("ok"),

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::audit::AuditEvent;
 use crate::limits::{ARGUMENT_BYTES_MAX, ARGUMENT_DEPTH_MAX, ARGUMENT_EXCERPT_CHARS};
 use crate::text;
 
@@ -52,23 +53,35 @@ pub enum NameKind {
     Skills,
 }
 
+/// The tool that a tool's calls are judged as: what is denied is the effect, not a spelling.
+#[must_use]
+pub fn judged_as(name: &str) -> &str {
+    match name {
+        "sandboxed_exec" | "shell" => "exec",
+        name => name,
+    }
+}
+
 /// The browse axis of the catalog. Hiding a category narrows; naming one grants nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     /// Files and folders of the workspace.
     File,
+    /// Programs.
+    Exec,
 }
 
 impl Category {
     /// Every category, in the order they are shown.
-    pub const ALL: [Self; 1] = [Self::File];
+    pub const ALL: [Self; 2] = [Self::File, Self::Exec];
 
     /// The name that configuration and profiles use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::File => "file",
+            Self::Exec => "exec",
         }
     }
 }
@@ -255,6 +268,9 @@ pub struct Output {
     /// What the call changed, as a unified diff. For people; the model, which asked for it, does not read it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub diff: String,
+    /// What the audit trail is told of the call beside its end.
+    #[serde(skip)]
+    pub notes: Vec<AuditEvent>,
 }
 
 impl Output {

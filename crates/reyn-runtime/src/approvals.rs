@@ -70,8 +70,7 @@ impl ApprovalStore {
         let of_ours = |(key, yes): (&String, &bool)| Approval::from_key(key, *yes, ACTOR, zones);
         let mut kept: Vec<Approval> = self.kept.iter().filter_map(of_ours).collect();
         kept.sort_by_key(|approval| {
-            let depth = approval.path.components().count();
-            (depth, approval.scope == Scope::JustPath, !approval.is_allowed)
+            (approval.depth(), approval.scope == Scope::JustPath, !approval.is_allowed)
         });
         Ok(Approvals(self.session.iter().cloned().chain(kept).collect()))
     }
@@ -189,7 +188,7 @@ mod tests {
     use reyn_core::permission::{FileOp, Scope};
 
     fn approval(path: &str, scope: Scope) -> Approval {
-        Approval { op: FileOp::Write, path: path.into(), scope, is_allowed: true }
+        Approval::file(FileOp::Write, path.into(), scope, true)
     }
 
     #[test]
@@ -271,7 +270,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let (_dir, mut store, zones) = store("");
         let path = Path::new("/w").join(std::ffi::OsStr::from_bytes(b"a\xff"));
-        let given = Approval { path: path.clone(), ..approval("", Scope::JustPath) };
+        let given = Approval::file(FileOp::Write, path.clone(), Scope::JustPath, true);
         assert!(store.keep(given, &zones).unwrap());
         let answers = store.current(&zones).unwrap();
         assert_eq!(answers.answer(FileOp::Write, &path, |_| true), Some(true));

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use reyn_core::audit::{AuditEvent, redacted};
+use reyn_core::audit::{AuditEvent, redacted, told};
 use reyn_core::capability::Effective;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
-use reyn_core::limits::{ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
+use reyn_core::limits::{AUDIT_ITEMS_MAX, ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
 use reyn_core::permission::Approval;
 use reyn_core::text::{prefix, shown_path};
 use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
@@ -26,7 +26,7 @@ mod asking;
 mod question;
 
 use asking::{Ahead, Asked, Asking};
-pub use question::{Answer, Change, Person, Question, TextChange, Waiting};
+pub use question::{Answer, Change, Deed, Person, Question, TextChange, Waiting};
 
 /// Judges calls and runs the permitted ones.
 pub struct Gate {
@@ -100,6 +100,7 @@ impl Gate {
                 }
                 Err(error) => return Ok(Judged::Refused(undecided(&error))),
             }
+            self.learn_of_the_sandbox(&prepared).await;
             let (prepared, need, reason) = match self.decided(prepared) {
                 Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
                 Decision::Refuse { need, refusal } => {
@@ -120,6 +121,15 @@ impl Gate {
             ErrorKind::PermissionDenied,
             format!("`{}` needs more than {QUESTIONS_PER_CALL_MAX} separate permissions", call.name),
         )))
+    }
+
+    /// Before the first program runs it shows what can confine it here, and whether any may run.
+    async fn learn_of_the_sandbox(&mut self, prepared: &Prepared) {
+        let runs_a_program = needs(prepared).iter().any(|need| matches!(need, Need::Exec { .. }));
+        if runs_a_program && let Ok(processes) = self.context.processes() {
+            let refusal = processes.refusal(self.person.is_some()).await;
+            Arc::make_mut(&mut self.authority).sandbox_mut().refuses_exec = refusal;
+        }
     }
 
     /// The one decision about a prepared call.
@@ -172,13 +182,26 @@ impl Gate {
         if effect == Effect::Changes {
             journal.sync_all()?;
         }
-        let context = Arc::new(self.context.with_cancel(cancel.child_token()));
+        let context = Arc::new(self.context.for_call(cancel.child_token(), journal.chain_id()));
+        for event in prepared.begins(&context) {
+            journal.audit(event)?;
+        }
+        let command = needs(prepared).iter().find_map(|need| match need {
+            Need::Exec { command } => Some(command.clone()),
+            Need::File { .. } => None,
+        });
+        let time_max = prepared.time_max(&context).unwrap_or(self.call_time_max);
         let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
         let outcome = tokio::select! {
             biased;
             () = cancel.cancelled() => Outcome::Error(cut_short(ErrorKind::Cancelled, "cancelled by the person", effect)),
-            result = tokio::time::timeout(self.call_time_max, running) => match result {
-                Ok(Ok(Ok(output))) => Outcome::Ok(bounded(output)),
+            result = tokio::time::timeout(time_max, running) => match result {
+                Ok(Ok(Ok(mut output))) => {
+                    for event in std::mem::take(&mut output.notes) {
+                        journal.audit(event)?;
+                    }
+                    Outcome::Ok(bounded(output))
+                }
                 Ok(Ok(Err(error))) => Outcome::Error(cut(failure(error, effect))),
                 Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
                 Err(_elapsed) => {
@@ -187,6 +210,11 @@ impl Gate {
             },
         };
         context.cancel.cancel();
+        let is_cancelled = matches!(&outcome, Outcome::Error(error) if error.kind == ErrorKind::Cancelled);
+        if let Some(command) = command.filter(|_| is_cancelled) {
+            let argv = command.argv.iter().take(AUDIT_ITEMS_MAX).map(|word| told(word)).collect();
+            journal.audit(AuditEvent::SandboxedExecCancelled { chain_id: journal.chain_id(), argv })?;
+        }
         if outcome.is_ok() {
             for path in written {
                 journal.audit(AuditEvent::WorkspaceUpdated { chain_id: journal.chain_id(), path })?;
@@ -196,14 +224,19 @@ impl Gate {
     }
 }
 
-fn written_places(prepared: &Prepared) -> Vec<String> {
+fn needs(prepared: &Prepared) -> &[Need] {
     reyn_core::gate::Judged::needs(prepared)
+}
+
+fn written_places(prepared: &Prepared) -> Vec<String> {
+    needs(prepared)
         .iter()
         .filter_map(|need| match need {
             Need::File { op, target } => {
                 let is_write = op.axis() == reyn_core::permission::FileAxis::Write;
                 is_write.then(|| shown_path(&target.path))
             }
+            Need::Exec { .. } => None,
         })
         .collect()
 }

@@ -35,13 +35,21 @@ pub enum BackendKind {
     Noop,
 }
 
-impl std::fmt::Display for BackendKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
+impl BackendKind {
+    /// The name in configuration, results and events.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Landlock => "landlock",
             Self::Seatbelt => "seatbelt",
             Self::Noop => "noop",
-        })
+        }
+    }
+}
+
+impl std::fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -3,11 +3,13 @@
 //! Invariant: a tool never checks permission. It declares what it needs; the gate decides.
 
 mod found;
+mod process;
 mod registry;
 mod schema;
 mod text_encoding;
 mod tool;
 
+pub use process::{OnUnsupported, ProcessSettings, Processes};
 pub use registry::{Prepared, Registry, recover, run};
 pub use reyn_workspace::{Preview, ProposedChange};
 pub use tool::{Context, Tool, ToolError, Touched, Wish};
@@ -27,6 +29,7 @@ macro_rules! builtin {
 builtin! {
     delete_file::DeleteFile,
     edit_file::EditFile,
+    exec::Exec,
     glob_files::GlobFiles,
     grep_files::GrepFiles,
     list_directory::ListDirectory,

@@ -1,12 +1,15 @@
 //! The [`Registry`]: every tool by its one name, and the way from a call to its effect.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
+use reyn_core::audit::AuditEvent;
 use reyn_core::gate::{Judged, Need, Permitted, Reach};
 use reyn_core::limits::NAME_BYTES_MAX;
-use reyn_core::permission::{FileAxis, FileOp, Target};
+use reyn_core::permission::{Command, FileAxis, FileOp, Target};
 use reyn_core::text::{excerpt, nearest};
 use reyn_core::tool::{Args, CallError, ErrorKind, Output, ToolCall, ToolSpec};
 use reyn_core::tool_use::Callable;
@@ -17,6 +20,7 @@ use serde_json::Value;
 use crate::schema::compact;
 use crate::tool::{Context, Tool, ToolError, Touched, Wish};
 
+type Asked<T> = Box<dyn Fn(&Context) -> T + Send>;
 type Previewing = Box<dyn Fn(&Context) -> Option<Preview> + Send>;
 type Run = Box<dyn FnOnce(Reach, Arc<Context>) -> BoxFuture<'static, Result<Output, ToolError>> + Send>;
 
@@ -25,10 +29,31 @@ pub struct Prepared {
     spec: ToolSpec,
     needs: Vec<Need>,
     preview: Previewing,
+    details: Asked<Vec<String>>,
+    time_max: Asked<Option<Duration>>,
+    begins: Asked<Vec<AuditEvent>>,
     run: Run,
 }
 
 impl Prepared {
+    /// What a person must know of the call beside its needs, one line each.
+    #[must_use]
+    pub fn details(&self, context: &Context) -> Vec<String> {
+        (self.details)(context)
+    }
+
+    /// How long the call may take, where that is its own to say.
+    #[must_use]
+    pub fn time_max(&self, context: &Context) -> Option<Duration> {
+        (self.time_max)(context)
+    }
+
+    /// What the audit trail is told before it runs.
+    #[must_use]
+    pub fn begins(&self, context: &Context) -> Vec<AuditEvent> {
+        (self.begins)(context)
+    }
+
     /// The tool that will run.
     #[must_use]
     pub const fn spec(&self) -> &ToolSpec {
@@ -53,7 +78,7 @@ impl std::fmt::Debug for Prepared {
 
 impl Judged for Prepared {
     fn tool(&self) -> &str {
-        self.spec.name
+        reyn_core::tool::judged_as(self.spec.name)
     }
     fn needs(&self) -> &[Need] {
         &self.needs
@@ -80,7 +105,7 @@ impl Judged for Prepared {
 /// What the tool reports.
 pub async fn run(call: Permitted<Prepared>, context: Arc<Context>) -> Result<Output, ToolError> {
     let (prepared, reach) = call.into_parts();
-    drop(prepared.preview);
+    drop((prepared.preview, prepared.details, prepared.time_max, prepared.begins));
     (prepared.run)(reach, context).await
 }
 
@@ -90,7 +115,7 @@ pub fn recover(call: &Prepared, context: &Context) {
     for need in &call.needs {
         match need {
             Need::File { op, target } if op.axis() == FileAxis::Write => workspace.recover(target),
-            Need::File { .. } => {}
+            Need::File { .. } | Need::Exec { .. } => {}
         }
     }
 }
@@ -210,12 +235,12 @@ impl<T: Tool> ErasedTool for Erased<T> {
             .hint(format!("call it as {}", signature(self)))
         })?;
         let mut needs: Vec<Need> = vec![];
-        let mut files: Vec<Target> = vec![];
+        let (mut files, mut program): (Vec<Target>, Option<PathBuf>) = (vec![], None);
         for wish in T::wishes(&args) {
-            let (op, targets) = resolved(wish, context)?;
-            files.extend(targets.first().cloned());
-            for target in targets {
-                let need = Need::File { op, target };
+            let found = resolved(wish, context)?;
+            files.extend(found.file);
+            program = program.or(found.program);
+            for need in found.needs {
                 if !needs.contains(&need) {
                     needs.push(need);
                 }
@@ -224,6 +249,10 @@ impl<T: Tool> ErasedTool for Erased<T> {
         let tool = Arc::clone(&self.0);
         let args = Arc::new(args);
         let (shown_args, shown_files) = (Arc::clone(&args), files.clone());
+        let (told, timed, begun) = (Arc::clone(&args), Arc::clone(&args), Arc::clone(&args));
+        let details: Asked<_> = Box::new(move |context| T::details(&told, context));
+        let time_max: Asked<_> = Box::new(move |context| T::time_max(&timed, context));
+        let begins: Asked<_> = Box::new(move |context| T::begins(&begun, context));
         let preview: Previewing = Box::new(move |context| {
             let workspace = context.workspace().ok()?;
             T::preview(&shown_args, &shown_files, &workspace)
@@ -233,17 +262,51 @@ impl<T: Tool> ErasedTool for Erased<T> {
             Box::pin(async move {
                 let args =
                     args.ok_or_else(|| ToolError::Defect("a preview is still being made".to_owned()))?;
-                tool.run(args, Touched::new(files, reach), context).await
+                tool.run(args, Touched::new(files, program, reach), context).await
             })
         });
-        Ok(Prepared { spec: T::SPEC, needs, preview, run })
+        Ok(Prepared { spec: T::SPEC, needs, preview, details, time_max, begins, run })
     }
 }
 
-/// The real place that a wish names, first, and what else must be permitted for it.
-fn resolved(wish: Wish, context: &Context) -> Result<(FileOp, Vec<Target>), CallError> {
+/// What a wish comes to.
+struct Found {
+    /// What must be permitted for it.
+    needs: Vec<Need>,
+    /// The real place that it names.
+    file: Option<Target>,
+    /// The program's file.
+    program: Option<PathBuf>,
+}
+
+/// The real place that a wish names, and all that must be permitted for it.
+fn resolved(wish: Wish, context: &Context) -> Result<Found, CallError> {
+    let (op, targets) = match wish {
+        Wish::Exec { command, cwd } => return program(command, cwd, context),
+        wish @ (Wish::File { .. } | Wish::Entry { .. }) => places(wish, context)?,
+    };
+    let file = targets.first().cloned();
+    let needs = targets.into_iter().map(|target| Need::File { op, target }).collect();
+    Ok(Found { needs, file, program: None })
+}
+
+/// A program's file and the folder that it starts in. One that is not there is told before anybody is asked.
+fn program(command: Command, cwd: Option<String>, context: &Context) -> Result<Found, CallError> {
+    let (_, folder) =
+        places(Wish::File { op: FileOp::Read, path: cwd.unwrap_or_else(|| ".".into()) }, context)?;
+    let processes = context.processes().map_err(ToolError::into_call_error)?;
+    let folder = folder.into_iter().next();
+    let start = folder.as_ref().map_or(Path::new("/"), |target| target.path.as_path());
+    let program = processes.find(&command, start)?;
+    let read = folder.clone().map(|target| Need::File { op: FileOp::Read, target });
+    let needs = read.into_iter().chain([Need::Exec { command }]).collect();
+    Ok(Found { needs, file: folder, program: Some(program) })
+}
+
+fn places(wish: Wish, context: &Context) -> Result<(FileOp, Vec<Target>), CallError> {
     let workspace = context.workspace().map_err(ToolError::into_call_error)?;
     let (op, resolved) = match wish {
+        Wish::Exec { .. } => unreachable!("a program is no place"),
         Wish::File { op, path } => (op, workspace.resolve(&path, op.axis()).map(|target| vec![target])),
         // The same path is judged alike by every tool, so a link is judged where it leads too. One that
         // leads nowhere is only itself.

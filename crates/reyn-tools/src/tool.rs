@@ -1,15 +1,20 @@
 //! The [`Tool`] trait, and what a tool is given.
 
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use reyn_core::audit::AuditEvent;
 use reyn_core::gate::Reach;
-use reyn_core::permission::{FileOp, Target};
+use reyn_core::permission::{Command, FileOp, ProcessReach, Target};
 use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
 use reyn_workspace::{FileError, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
+
+use crate::process::Processes;
 
 /// Something the agent can do.
 pub trait Tool: Send + Sync + 'static {
@@ -24,6 +29,21 @@ pub trait Tool: Send + Sync + 'static {
     #[must_use]
     fn preview(_args: &Self::Args, _targets: &[Target], _workspace: &Workspace) -> Option<Preview> {
         None
+    }
+    /// What a person must know of a call beside its needs, one line each.
+    #[must_use]
+    fn details(_args: &Self::Args, _context: &Context) -> Vec<String> {
+        vec![]
+    }
+    /// How long a call may take, where that is its own to say; else the bound of every call holds.
+    #[must_use]
+    fn time_max(_args: &Self::Args, _context: &Context) -> Option<Duration> {
+        None
+    }
+    /// What the audit trail is told before the call runs, beside that it was made.
+    #[must_use]
+    fn begins(_args: &Self::Args, _context: &Context) -> Vec<AuditEvent> {
+        vec![]
     }
     /// Does it. Runs only after the gate permitted everything in `touched`.
     fn run(
@@ -44,6 +64,13 @@ pub enum Wish {
         /// As the model wrote it.
         path: String,
     },
+    /// A program.
+    Exec {
+        /// It and its arguments.
+        command: Command,
+        /// The folder that it starts in, as the model wrote it; the workspace when unset.
+        cwd: Option<String>,
+    },
     /// A name in a folder; when it is a link, the link itself, which is judged where it leads too.
     Entry {
         /// What is done to it.
@@ -58,12 +85,25 @@ pub enum Wish {
 #[derive(Debug, Clone)]
 pub struct Touched {
     files: Vec<Target>,
+    program: Option<PathBuf>,
     reach: Reach,
 }
 
 impl Touched {
-    pub(crate) const fn new(files: Vec<Target>, reach: Reach) -> Self {
-        Self { files, reach }
+    pub(crate) const fn new(files: Vec<Target>, program: Option<PathBuf>, reach: Reach) -> Self {
+        Self { files, program, reach }
+    }
+
+    /// The file of the program that was wished for. Asking without a wish is a defect of the tool.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        self.program.as_deref().expect("a tool runs only programs it wished for")
+    }
+
+    /// Where a program that the call runs may go.
+    #[must_use]
+    pub fn reach_of_processes(&self) -> ProcessReach {
+        self.reach.of_processes()
     }
 
     /// Whether this may be done to a file that no wish named, without asking: one that a search found.
@@ -83,6 +123,9 @@ impl Touched {
 #[derive(Debug, Clone, Default)]
 pub struct Context {
     workspace: Option<Arc<Workspace>>,
+    processes: Option<Arc<Processes>>,
+    /// The turn, for what the audit trail is told.
+    pub chain_id: String,
     /// Set when the turn is cancelled; long work looks at it.
     pub cancel: CancellationToken,
 }
@@ -91,13 +134,27 @@ impl Context {
     /// A context with a workspace.
     #[must_use]
     pub fn new(workspace: Workspace) -> Self {
-        Self { workspace: Some(Arc::new(workspace)), cancel: CancellationToken::new() }
+        Self { workspace: Some(Arc::new(workspace)), ..Self::default() }
     }
 
-    /// The same services under another cancellation.
+    /// The same with programs that can be run.
     #[must_use]
-    pub fn with_cancel(&self, cancel: CancellationToken) -> Self {
-        Self { cancel, ..self.clone() }
+    pub fn with_processes(self, processes: Processes) -> Self {
+        Self { processes: Some(Arc::new(processes)), ..self }
+    }
+
+    /// The same services for one call of a turn, under another cancellation.
+    #[must_use]
+    pub fn for_call(&self, cancel: CancellationToken, chain_id: String) -> Self {
+        Self { cancel, chain_id, ..self.clone() }
+    }
+
+    /// Running programs.
+    ///
+    /// # Errors
+    /// [`ToolError::MissingService`] when the session has none.
+    pub fn processes(&self) -> Result<Arc<Processes>, ToolError> {
+        self.processes.clone().ok_or(ToolError::MissingService("processes"))
     }
 
     /// The workspace.

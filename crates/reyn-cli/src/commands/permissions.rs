@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, Subcommand};
 use reyn_core::audit::AuditEvent;
-use reyn_core::permission::{Approval, FileAxis, Scope, Zones};
+use reyn_core::permission::{About, Approval, Command, FileAxis, Scope, Zones};
 use reyn_core::text::{alternatives, nearest};
 use reyn_runtime::config::{self, Project};
 use reyn_runtime::{ACTOR, ApprovalError, ApprovalStore, KeptAnswer};
@@ -118,20 +118,29 @@ fn covered(answer: &KeptAnswer, zones: &Zones) -> Result<String, &'static str> {
         let is_ours = answer.key.strip_prefix(ACTOR).is_some_and(|rest| rest.starts_with('/'));
         return Err(if is_ours { "no such operation or path" } else { "another program's answer" });
     };
-    let is_change = approval.op.axis() == FileAxis::Write;
+    let About::File { op, path } = &approval.about else { return Ok(in_words(approval, zones)) };
+    let is_change = op.axis() == FileAxis::Write;
     let is_one_file = approval.scope == Scope::JustPath;
-    if zones.is_sealed(&approval.path) && is_one_file {
+    if zones.is_sealed(path) && is_one_file {
         return Err("no tool may touch this file, whoever says yes");
     }
-    if approval.is_allowed && is_change && is_one_file && zones.is_protected(&approval.path) {
+    if approval.is_allowed && is_change && is_one_file && zones.is_protected(path) {
         return Err("a change of this file is asked every time");
     }
     Ok(in_words(approval, zones))
 }
 
 fn in_words(approval: &Approval, zones: &Zones) -> String {
-    let place = zones.display(&approval.path);
-    let verb = approval.op.verb();
+    let (verb, place) = match &approval.about {
+        About::File { op, path } => (op.verb(), zones.display(path)),
+        About::Command { argv } => {
+            let line = Command { argv: argv.clone(), has_stdin: false }.line();
+            return match approval.scope {
+                Scope::Recursive => format!("run {line} …"),
+                Scope::JustPath | Scope::ThisCall => format!("run {line}"),
+            };
+        }
+    };
     match approval.scope {
         Scope::Recursive => {
             // `search in` is said of one folder.

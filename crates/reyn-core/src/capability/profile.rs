@@ -105,8 +105,8 @@ mod tests {
             profile.resolve(NarrowingOrigin::session("a")).excluded_categories
         };
         assert_eq!(hides(&["file", "future"]), vec![]);
-        assert_eq!(hides(&["future"]), vec![Category::File]);
-        assert_eq!(hides(&[]), vec![Category::File]);
+        assert_eq!(hides(&["future"]), Category::ALL);
+        assert_eq!(hides(&[]), Category::ALL);
     }
 
     #[test]

@@ -5,9 +5,11 @@
 mod approval;
 mod exec;
 mod policy;
+mod process;
 mod zones;
 
 pub use approval::{About, Approval, Approvals, Scope};
 pub use exec::{Command, EXEC_KEY, ExecPolicy, ExecRule, command_words, exec_verdict};
 pub use policy::{AskReason, FileAxis, FileOp, FilePolicy, Grant, Grants, PathRule, Rule, file_verdict};
-pub use zones::{SCRATCH_PREFIX, Target, Zones};
+pub use process::{ProcessReach, process_reach};
+pub use zones::{Place, SCRATCH_PREFIX, Target, Zones};

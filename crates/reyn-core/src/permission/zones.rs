@@ -25,6 +25,15 @@ impl Target {
     }
 }
 
+/// A path and what it is, or would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Absolute.
+    pub path: PathBuf,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+}
+
 /// The workspace and what is special in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Zones {
@@ -41,7 +50,7 @@ pub const SCRATCH_PREFIX: &str = ".reyn-tmp-";
 
 /// Files that no grant opens for writing; only a person can, one by one. Relative to the root, in lower
 /// case, since some file systems do not tell cases apart; a trailing `/` means everything below.
-const PROTECTED: [&str; 16] = [
+const PROTECTED: [&str; 20] = [
     "reyn.yaml",
     "reyn.local.yaml",
     ".reyn/config.yaml",
@@ -58,6 +67,11 @@ const PROTECTED: [&str; 16] = [
     ".reyn/state/",
     ".reyn/agents/*/state/",
     ".reyn/.gitignore",
+    // What Git runs, or follows to what it runs.
+    ".git/hooks/",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/commondir",
 ];
 
 /// Where other programs keep a person's keys and tokens, relative to the home folder.
@@ -123,6 +137,26 @@ impl Zones {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// What a process must not change in the workspace or behind its links: the project's configuration, and all
+    /// of `.reyn/`, since what is written there is judged by what it says. Git's own files are not among them.
+    #[must_use]
+    pub fn unwritable_places(&self) -> Vec<Place> {
+        let of_root = |name: &str, is_folder| Place { path: self.root.join(name), is_folder };
+        let own = [of_root("reyn.yaml", false), of_root("reyn.local.yaml", false), of_root(".reyn", true)];
+        let home = self.home_state.iter().map(|path| Place { path: path.clone(), is_folder: true });
+        // A link's own kind is asked of the system by whoever enforces this.
+        let real = self.real_places.iter().map(|path| Place { path: path.clone(), is_folder: false });
+        let mut places: Vec<Place> = own.into_iter().chain(home).chain(real).collect();
+        places.dedup();
+        places
+    }
+
+    /// What a process must not read: secrets, and the usual places of keys and tokens.
+    #[must_use]
+    pub fn unreadable_places(&self) -> Vec<PathBuf> {
+        self.sealed.iter().chain(&self.credentials).cloned().collect()
     }
 
     /// Whether `path` is the workspace or below it: the default read zone.

@@ -144,8 +144,7 @@ mod tests {
     #[test]
     fn every_line_is_listed_and_what_has_no_effect_is_known() {
         let (_dir, _, mut store) = store(TWO);
-        let docs =
-            Approval { op: FileOp::Write, path: "/w/docs".into(), scope: Scope::Recursive, is_allowed: true };
+        let docs = Approval::file(FileOp::Write, "/w/docs".into(), Scope::Recursive, true);
         let expected = [
             KeptAnswer { key: "chat_router/file.write/docs/".into(), is_allowed: true, approval: Some(docs) },
             KeptAnswer { key: "cron/file.write/a".into(), is_allowed: false, approval: None },

@@ -1,6 +1,5 @@
 //! Puts a call to a person: what it would change, the question, and what the answer means.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +13,7 @@ use reyn_core::tool::{CallError, ToolCall};
 use reyn_tools::{Prepared, Preview, ToolError};
 use tokio_util::sync::CancellationToken;
 
-use super::question::{self, Answer, Change, Question, Waiting, wider_place};
+use super::question::{self, Answer, Change, Deed, Question, Shown, Waiting, wider_place};
 use super::{Gate, cancelled_before, cut, undecided};
 use crate::approvals::ACTOR;
 use crate::session::{Journal, SessionError};
@@ -46,8 +45,7 @@ pub(super) enum Asked {
 #[derive(Debug)]
 pub(crate) struct Ahead {
     call: ToolCall,
-    op: FileOp,
-    path: PathBuf,
+    need: Need,
     change: Option<Change>,
 }
 
@@ -103,9 +101,10 @@ impl Gate {
     async fn change(
         &self,
         prepared: Prepared,
-        target: &Target,
+        need: &Need,
         cancel: &CancellationToken,
     ) -> Result<Option<Change>, CallError> {
+        let Need::File { target, .. } = need else { return Ok(None) };
         match self.preview(prepared, cancel).await {
             Previewed::Change(change) => Ok(change),
             Previewed::Fails(error) if self.may_read(target) => Err(error),
@@ -123,27 +122,33 @@ impl Gate {
     ) -> Result<Asked, SessionError> {
         let Asking { call, later, need, reason } = *asking;
         let zones = self.authority.agent().zones().clone();
-        let Need::File { op, target } = need;
-        let op = *op;
         if self.person.is_none() {
-            let error = reason.refused_for_want_of_a_person(op, target).into_error();
+            let refusal = match need {
+                Need::File { op, target } => reason.refused_for_want_of_a_person(*op, target),
+                Need::Exec { command } => reason.no_person_for(command),
+            };
+            let error = refusal.into_error();
             journal.audit_denied(call, Some(need), &error)?;
             return Ok(Asked::Refused(error));
         }
-        let change = match self.change(prepared, target, cancel).await {
+        let details = question::details(need, prepared.details(&self.context));
+        let change = match self.change(prepared, need, cancel).await {
             Ok(change) => change,
             Err(error) => return Ok(Asked::Refused(error)),
         };
-        if self.was_allowed_ahead(call, op, target, change.as_ref()) {
-            let yes = Yes { approval: this_call(op, target), is_for_this_call: true, is_kept: false };
+        if self.was_allowed_ahead(call, need, change.as_ref()) {
+            let yes = Yes { approval: this_call(need), is_for_this_call: true, is_kept: false };
             return self.record_yes(yes, &zones, journal);
         }
-        let mut question = Question::new(call, op, target, reason, &zones, change);
+        let mut question = Question::new(call, need, reason, &zones, Shown { change, details });
         let waiting = if question.may_widen { self.waiting(later, &zones, cancel).await } else { vec![] };
         question.waiting = waiting.iter().map(|(shown, _)| shown.clone()).collect();
         journal.audit(AuditEvent::UserInterventionRequested {
             chain_id: journal.chain_id(),
-            key: op.key().to_owned(),
+            key: match need {
+                Need::File { op, .. } => op.key().to_owned(),
+                Need::Exec { .. } => need.key().to_owned(),
+            },
             subject: question.place.clone(),
         })?;
         let Some(person) = &mut self.person else { return Ok(Asked::Again) };
@@ -153,20 +158,23 @@ impl Gate {
             answer = person.ask(&question) => answer,
         };
         let covers_waiting = answer == Answer::All;
-        let yes = match meaning(answer, op, target, question.may_widen) {
+        let yes = match meaning(answer, need, question.may_widen) {
             Ok(yes) => yes,
             Err(said) => {
                 if said.is_none() {
                     // A plain no holds for the turn: asking again and again must not wear a person down.
-                    let path = target.path.clone();
-                    self.approvals.remember(Approval { op, path, scope: Scope::JustPath, is_allowed: false });
+                    self.approvals.remember(of_need(need, Scope::JustPath, false));
                 }
-                let error = reason.refused_by_a_person(op, target, said.as_deref()).into_error();
+                let refusal = match need {
+                    Need::File { op, target } => reason.refused_by_a_person(*op, target, said.as_deref()),
+                    Need::Exec { command } => AskReason::command_refused(command, said.as_deref()),
+                };
+                let error = refusal.into_error();
                 journal.audit_denied(call, Some(need), &error)?;
                 return Ok(Asked::Refused(error));
             }
         };
-        if self.has_moved_on(call, target, &question, cancel).await {
+        if self.has_moved_on(call, need, &question, cancel).await {
             return Ok(Asked::Again);
         }
         if covers_waiting {
@@ -176,18 +184,9 @@ impl Gate {
     }
 
     /// Whether a person allowed this very change together with an earlier one. Spends that yes.
-    fn was_allowed_ahead(
-        &mut self,
-        call: &ToolCall,
-        op: FileOp,
-        target: &Target,
-        change: Option<&Change>,
-    ) -> bool {
+    fn was_allowed_ahead(&mut self, call: &ToolCall, need: &Need, change: Option<&Change>) -> bool {
         let is_it = |ahead: &Ahead| {
-            ahead.call == *call
-                && ahead.op == op
-                && ahead.path == target.path
-                && ahead.change.as_ref() == change
+            ahead.call == *call && is_same(&ahead.need, need) && ahead.change.as_ref() == change
         };
         let at = self.ahead.iter().position(is_it);
         at.map(|at| self.ahead.remove(at)).is_some()
@@ -209,21 +208,19 @@ impl Gate {
                 break;
             }
             let Ok(prepared) = self.prepare(call.clone(), cancel).await else { continue };
-            let Decision::Ask { call: prepared, need: Need::File { op, target }, reason } =
-                self.decided(prepared)
-            else {
-                continue;
-            };
-            if !question::may_widen(&reason, &target) {
+            let Decision::Ask { call: prepared, need, reason } = self.decided(prepared) else { continue };
+            // A command with lines of its own is seen whole only where it is asked about alone.
+            let has_details = !question::details(&need, vec![]).is_empty();
+            if !question::may_widen(&reason, &need) || has_details {
                 continue;
             }
-            let Ok(change) = self.change(prepared, &target, cancel).await else { continue };
+            let Ok(change) = self.change(prepared, &need, cancel).await else { continue };
             if !question::is_seen(change.as_ref()) {
                 continue;
             }
-            let place = question::place(&target, zones);
-            let shown = Waiting { tool: call.name.clone(), op, place, change: change.clone() };
-            waiting.push((shown, Ahead { call: call.clone(), op, path: target.path, change }));
+            let (deed, place) = (Deed::of(&need), question::place(&need, zones));
+            let shown = Waiting { tool: call.name.clone(), deed, place, change: change.clone() };
+            waiting.push((shown, Ahead { call: call.clone(), need, change }));
         }
         waiting
     }
@@ -233,7 +230,7 @@ impl Gate {
     async fn has_moved_on(
         &self,
         call: &ToolCall,
-        target: &Target,
+        need: &Need,
         question: &Question,
         cancel: &CancellationToken,
     ) -> bool {
@@ -241,7 +238,7 @@ impl Gate {
             return false;
         }
         match self.prepare(call.clone(), cancel).await {
-            Ok(prepared) => match self.change(prepared, target, cancel).await {
+            Ok(prepared) => match self.change(prepared, need, cancel).await {
                 Ok(now) => now != question.change,
                 Err(_) => true,
             },
@@ -269,28 +266,58 @@ impl Gate {
 }
 
 /// A yes to one call. A search reaches what is below its folder; that is what was asked.
-fn this_call(op: FileOp, target: &Target) -> Approval {
-    let scope = if op.is_search() { Scope::Recursive } else { Scope::ThisCall };
-    Approval { op, path: target.path.clone(), scope, is_allowed: true }
+fn this_call(need: &Need) -> Approval {
+    let scope = if Deed::of(need).is_search() { Scope::Recursive } else { Scope::ThisCall };
+    of_need(need, scope, true)
+}
+
+/// An answer about what is needed and nothing wider.
+fn of_need(need: &Need, scope: Scope, is_allowed: bool) -> Approval {
+    match need {
+        Need::File { op, target } => Approval::file(*op, target.path.clone(), scope, is_allowed),
+        Need::Exec { command } => Approval::command(command.argv.clone(), scope, is_allowed),
+    }
+}
+
+/// An answer about more than what is needed. `None` when there is nothing wider.
+fn wider_yes(need: &Need) -> Option<Approval> {
+    match need {
+        Need::File { op, target } => {
+            let place = wider_place(*op, target).to_owned();
+            Some(Approval::file(*op, place, Scope::Recursive, true))
+        }
+        Need::Exec { command } => {
+            Some(Approval::command(command.beginning()?.to_vec(), Scope::Recursive, true))
+        }
+    }
+}
+
+/// Whether two needs are about the same thing, however a call spells it.
+fn is_same(one: &Need, other: &Need) -> bool {
+    match (one, other) {
+        (Need::File { op, target }, Need::File { op: other_op, target: other }) => {
+            op == other_op && target.path == other.path
+        }
+        (Need::Exec { command }, Need::Exec { command: other }) => command == other,
+        (Need::File { .. }, Need::Exec { .. }) | (Need::Exec { .. }, Need::File { .. }) => false,
+    }
 }
 
 /// What an answer comes to; what was said with a no as the error. An answer that goes further than the
 /// question allows is cut to the call, or is a no where it would cover other places.
-fn meaning(answer: Answer, op: FileOp, target: &Target, may_widen: bool) -> Result<Yes, Option<String>> {
-    let once = || Yes { approval: this_call(op, target), is_for_this_call: true, is_kept: false };
-    let own_scope = if op.is_search() { Scope::Recursive } else { Scope::JustPath };
-    let of_path = || Approval { op, path: target.path.clone(), scope: own_scope, is_allowed: true };
+fn meaning(answer: Answer, need: &Need, may_widen: bool) -> Result<Yes, Option<String>> {
+    let once = || Yes { approval: this_call(need), is_for_this_call: true, is_kept: false };
+    let own_scope = if Deed::of(need).is_search() { Scope::Recursive } else { Scope::JustPath };
+    let of_path = || of_need(need, own_scope, true);
     match answer {
         Answer::Once | Answer::All => Ok(once()),
         Answer::Session | Answer::JustPath if !may_widen => Ok(once()),
         Answer::Session => Ok(Yes { approval: of_path(), is_for_this_call: false, is_kept: false }),
         Answer::JustPath => Ok(Yes { approval: of_path(), is_for_this_call: false, is_kept: true }),
-        Answer::Recursive if may_widen => {
-            let path = wider_place(op, target).to_owned();
-            let approval = Approval { op, path, scope: Scope::Recursive, is_allowed: true };
-            Ok(Yes { approval, is_for_this_call: false, is_kept: true })
-        }
-        Answer::Recursive => Err(None),
+        Answer::Recursive => match wider_yes(need).filter(|_| may_widen) {
+            Some(approval) => Ok(Yes { approval, is_for_this_call: false, is_kept: true }),
+            None => Err(None),
+        },
         Answer::No { reason } => {
             let reason = reason.map(|reason| excerpt(reason.trim(), REASON_CHARS_MAX));
             Err(reason.filter(|reason| !reason.is_empty()))

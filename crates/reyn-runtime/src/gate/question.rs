@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use futures::future::BoxFuture;
-use reyn_core::permission::{AskReason, FileOp, Target, Zones};
+use reyn_core::gate::Need;
+use reyn_core::limits::COMMAND_LINES_SHOWN;
+use reyn_core::permission::{AskReason, Command, FileOp, Target, Zones};
+use reyn_core::text::shell_word;
 use reyn_core::tool::ToolCall;
 use reyn_tools::ProposedChange;
 
@@ -18,16 +21,18 @@ pub trait Person: Send {
 pub struct Question {
     /// The tool that wants it.
     pub tool: String,
-    /// What is done to the file.
-    pub op: FileOp,
-    /// The real place, as shown to people.
+    /// What is done.
+    pub deed: Deed,
+    /// To what: the real place of a file, or the whole command, as shown to people.
     pub place: String,
+    /// What else must be known of it, one line each: where it runs, what it is given to read.
+    pub details: Vec<String>,
     /// Which rule asks.
     pub rule: String,
     /// Whether the answer may cover more than this call.
     pub may_widen: bool,
-    /// The folder that a wider yes covers.
-    pub folder: String,
+    /// What a wider yes covers: a folder, or how a command begins. `None` when there is nothing wider.
+    pub wider: Option<String>,
     /// What the call would change, when it changes a text.
     pub change: Option<Change>,
     /// Further calls of the same reply that would be asked about next, in their order.
@@ -39,12 +44,48 @@ pub struct Question {
 pub struct Waiting {
     /// The tool that wants it.
     pub tool: String,
-    /// What is done to the file.
-    pub op: FileOp,
-    /// The real place, as shown to people.
+    /// What is done.
+    pub deed: Deed,
+    /// To what.
     pub place: String,
     /// What the call would change, when it changes a text.
     pub change: Option<Change>,
+}
+
+/// What a person is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// Something done to a file.
+    File(FileOp),
+    /// A program that is run.
+    Run,
+}
+
+impl Deed {
+    pub(super) const fn of(need: &Need) -> Self {
+        match need {
+            Need::File { op, .. } => Self::File(*op),
+            Need::Exec { .. } => Self::Run,
+        }
+    }
+
+    /// What it does, as in "wants to … `place`".
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::File(op) => op.verb(),
+            Self::Run => "run",
+        }
+    }
+
+    /// Whether it covers what is found below a folder.
+    #[must_use]
+    pub const fn is_search(self) -> bool {
+        match self {
+            Self::File(op) => op.is_search(),
+            Self::Run => false,
+        }
+    }
 }
 
 /// What a person is shown of a change before it is made.
@@ -88,6 +129,14 @@ impl From<ProposedChange> for TextChange {
     }
 }
 
+/// What a person is shown of a call beside what it wants.
+pub(super) struct Shown {
+    /// What it would change.
+    pub change: Option<Change>,
+    /// What else must be known.
+    pub details: Vec<String>,
+}
+
 /// Whether a person can see all of what they decide on. What they cannot is decided one call at a time.
 pub(super) fn is_seen(change: Option<&Change>) -> bool {
     match change {
@@ -128,36 +177,79 @@ pub(super) fn wider_place(op: FileOp, target: &Target) -> &Path {
     if op.is_search() { &target.path } else { target.path.parent().unwrap_or(&target.path) }
 }
 
-/// Whether a yes may cover more than the call: nobody's files but the runtime's own are excepted, and where
-/// a link leads is only asked about so that the link may go.
-pub(super) const fn may_widen(reason: &AskReason, target: &Target) -> bool {
-    reason.allowed_by.is_some() && target.link.is_none()
+/// Whether a yes may cover more than the call: nobody's files but the runtime's own are excepted, where
+/// a link leads is only asked about so that the link may go, and what a program is given to read is a program of
+/// its own.
+pub(super) const fn may_widen(reason: &AskReason, need: &Need) -> bool {
+    reason.allowed_by.is_some()
+        && match need {
+            Need::File { target, .. } => target.link.is_none(),
+            Need::Exec { command } => !command.has_stdin,
+        }
 }
 
-/// A target as people are shown it.
-pub(super) fn place(target: &Target, zones: &Zones) -> String {
-    match &target.link {
-        Some(link) => format!("{} (a link to {})", zones.display(link), zones.display(&target.path)),
-        None => zones.display(&target.path),
+/// What is needed, as people are shown it.
+pub(super) fn place(need: &Need, zones: &Zones) -> String {
+    match need {
+        Need::File { target, .. } => match &target.link {
+            Some(link) => format!("{} (a link to {})", zones.display(link), zones.display(&target.path)),
+            None => zones.display(&target.path),
+        },
+        Need::Exec { command } => command.line(),
+    }
+}
+
+/// What a wider yes covers, in words.
+fn wider(need: &Need, zones: &Zones) -> Option<String> {
+    match need {
+        Need::File { op, target } => Some(zones.display(wider_place(*op, target))),
+        Need::Exec { command } => {
+            let words = command.beginning()?;
+            Some(words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+/// The arguments of a command that have lines, line by line: the command itself is on one.
+fn argument_lines(command: &Command) -> Vec<String> {
+    let several = command.argv.iter().enumerate().filter(|(_, argument)| argument.trim_end().contains('\n'));
+    several
+        .flat_map(|(at, argument)| {
+            let head = std::iter::once(format!("argument {at}:"));
+            head.chain(argument.lines().map(|line| format!("  {line}")))
+        })
+        .collect()
+}
+
+/// What a person sees of a command beside its line.
+pub(super) fn details(need: &Need, told: Vec<String>) -> Vec<String> {
+    match need {
+        Need::File { .. } => vec![],
+        Need::Exec { command } => {
+            let mut lines = argument_lines(command);
+            lines.extend(told);
+            if lines.len() > COMMAND_LINES_SHOWN {
+                let rest = lines.len() - COMMAND_LINES_SHOWN;
+                lines.truncate(COMMAND_LINES_SHOWN);
+                lines.push(format!("… {rest} more lines"));
+            }
+            lines
+        }
     }
 }
 
 impl Question {
-    pub(super) fn new(
-        call: &ToolCall,
-        op: FileOp,
-        target: &Target,
-        reason: &AskReason,
-        zones: &Zones,
-        change: Option<Change>,
-    ) -> Self {
+    pub(super) fn new(call: &ToolCall, need: &Need, reason: &AskReason, zones: &Zones, shown: Shown) -> Self {
+        let Shown { change, details } = shown;
+        let is_cut = details.len() > COMMAND_LINES_SHOWN;
         Self {
             tool: call.name.clone(),
-            op,
-            place: place(target, zones),
+            deed: Deed::of(need),
+            place: place(need, zones),
+            details,
             rule: reason.rule.clone(),
-            may_widen: may_widen(reason, target) && is_seen(change.as_ref()),
-            folder: zones.display(wider_place(op, target)),
+            may_widen: may_widen(reason, need) && is_seen(change.as_ref()) && !is_cut,
+            wider: wider(need, zones),
             change,
             waiting: vec![],
         }

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use super::page::lines_of;
 use super::{Front, Kind, YELLOW, diff_part};
 use crate::approval::{Reply, change_size, choices, one_line, sentence, visible_diff, warning};
+use crate::output;
 
 /// How long the keyboard must have been quiet before a letter is an answer: what a person types when a
 /// question comes up is meant for the input.
@@ -65,13 +66,17 @@ impl Front {
     pub(super) fn ask(&mut self, question: Question, answer: oneshot::Sender<Answer>) {
         let mut lines = vec![];
         let mut head = Line::styled("? ", Style::of(Colour::Yellow).bold());
-        head.push(&sentence(&question.tool, question.op.verb(), &question.place), Style::BOLD);
+        head.push(&sentence(&question.tool, question.deed.verb(), &question.place), Style::BOLD);
         lines.push(head);
         lines.push(Line::styled(&format!("  asked because {}", one_line(&question.rule)), Style::DIM));
+        let details = question.details.iter();
+        lines.extend(
+            details.map(|detail| Line::styled(&format!("  {}", output::visible(detail)), Style::PLAIN)),
+        );
         lines.extend(Self::change(question.change.as_ref()));
         for waiting in &question.waiting {
             let mut line = Line::styled("  then ", Style::DIM);
-            line.push(&sentence(&waiting.tool, waiting.op.verb(), &waiting.place), Style::PLAIN);
+            line.push(&sentence(&waiting.tool, waiting.deed.verb(), &waiting.place), Style::PLAIN);
             if let Some(Change::Diff(change)) = &waiting.change {
                 line.push(&format!("  {}", change_size(change)), Style::DIM);
             }
@@ -301,12 +306,18 @@ impl Front {
     fn page_question(&mut self) {
         let Some(asking) = &self.asking else { return };
         let question = &asking.question;
-        let first = (sentence(&question.tool, question.op.verb(), &question.place), &question.change);
-        let waiting =
-            question.waiting.iter().map(|one| (sentence(&one.tool, one.op.verb(), &one.place), &one.change));
+        let first = (sentence(&question.tool, question.deed.verb(), &question.place), &question.change);
+        let waiting = question
+            .waiting
+            .iter()
+            .map(|one| (sentence(&one.tool, one.deed.verb(), &one.place), &one.change));
         let mut lines = vec![];
+        let mut details = question.details.clone();
         for (words, change) in std::iter::once(first).chain(waiting) {
             lines.push(Line::styled(&words, Style::BOLD));
+            for detail in std::mem::take(&mut details) {
+                lines.push(Line::plain(&output::visible(&detail)));
+            }
             match change {
                 Some(Change::Diff(change)) => {
                     lines.extend(lines_of(&visible_diff(change.all())));
@@ -326,7 +337,7 @@ impl Front {
 /// The question in one sentence. Of one that is very long, its beginning and its end.
 fn sentence_rows(question: &Question, columns: usize) -> Vec<Line> {
     let mut head = Line::styled("? ", Style::of(Colour::Yellow).bold());
-    head.push(&sentence(&question.tool, question.op.verb(), &question.place), Style::BOLD);
+    head.push(&sentence(&question.tool, question.deed.verb(), &question.place), Style::BOLD);
     let mut rows = wrap(&head, columns, 2);
     if rows.len() > SENTENCE_ROWS_MAX {
         let left_out = Line::styled("  …", Style::DIM);
