@@ -156,12 +156,6 @@ pub const PIP_WORDS_BYTES_MAX: usize = 8 * 1024;
 /// Disk space left over after a model file is fetched, in bytes.
 pub const MODEL_FILE_SPARE_BYTES: u64 = 64 << 20;
 
-/// Default time that a program may take, in seconds (`sandbox.policy.timeout_seconds`).
-pub const EXEC_SECONDS: u64 = 120;
-/// Default longest time that a call may ask for, in seconds (`sandbox.policy.max_timeout_seconds`).
-pub const EXEC_SECONDS_MAX: u64 = 600;
-/// Output of a program that is kept of each stream, in bytes (`sandbox.policy.max_output_bytes`).
-pub const EXEC_OUTPUT_BYTES_MAX: u64 = 10 << 20;
 /// Writable memory of each process of a program, in bytes (`sandbox.policy.memory_bytes`).
 pub const EXEC_MEMORY_BYTES_MAX: u64 = 4 << 30;
 /// Processes and threads of a program at a time (`sandbox.policy.processes`).

@@ -103,7 +103,7 @@ pub struct SandboxPolicySettings {
     pub max_timeout_seconds: Option<u64>,
     /// How much of each of the two streams is kept; unset, 10 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_output_bytes: Option<u64>,
+    pub max_output_bytes: Option<usize>,
     /// Writable memory of each process; unset, 4 GiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
@@ -144,7 +144,7 @@ pub struct SandboxValues {
     /// The longest that a call may ask for.
     pub max_timeout_seconds: u64,
     /// Output that is kept of each stream.
-    pub max_output_bytes: u64,
+    pub max_output_bytes: usize,
     /// Writable memory of each process.
     pub memory_bytes: u64,
     /// Processes and threads at a time.

@@ -45,7 +45,7 @@ pub struct SandboxConfig {
     /// The longest that a call may ask for.
     pub max_timeout_seconds: u64,
     /// Output that is kept of each stream.
-    pub max_output_bytes: u64,
+    pub max_output_bytes: usize,
     /// Writable memory of each process.
     pub memory_bytes: u64,
     /// Processes and threads at a time.
