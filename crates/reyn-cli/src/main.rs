@@ -36,9 +36,8 @@ use exit::{Exit, Failure, Form};
 use wiring::Project;
 
 fn main() -> ExitCode {
-    // Before anything else: this process confines itself and becomes another program, and a thread or an open file of
-    // ours would come along.
-    if std::env::args_os().nth(1).is_some_and(|first| first == reyn_sandbox::SUPERVISE) {
+    // Before anything else: a thread or an open file of ours would come along into the program that is confined.
+    if std::env::args_os().nth(1).is_some_and(|word| word == reyn_sandbox::SUPERVISE) {
         reyn_sandbox::supervise();
     }
     let cli = match Cli::try_parse() {

@@ -9,7 +9,6 @@ use reyn_core::capability::{
     AgentLayer, Effective, Narrowing, NarrowingOrigin, ProfileLayer, SandboxLayer, compose_resolved,
     effective,
 };
-use reyn_core::permission::ExecPolicy;
 use reyn_core::prompt::Environment;
 use reyn_core::settings::BackendSetting;
 use reyn_core::text::{alternatives, nearest};
@@ -17,8 +16,8 @@ use reyn_core::tool::Category;
 use reyn_runtime::config::{
     Allowed, Config, ConfigInputs, Places, ProfileError, load, parse_allow, render_problems,
 };
-use reyn_sandbox::BackendChoice;
-use reyn_tools::{Context, Registry};
+use reyn_sandbox::{BackendChoice, HelperProgram, Limits};
+use reyn_tools::{Context, ProcessSettings, Processes, Registry};
 use reyn_workspace::Workspace;
 use serde_json::json;
 
@@ -122,12 +121,14 @@ impl Project {
         allow: &[String],
         narrowing: Option<&NarrowingArgs>,
     ) -> Result<Effective, Failure> {
-        let Allowed { files, commands } = self.allowed(allow)?;
+        let allowed = self.allowed(allow)?;
+        let mut exec = self.config.exec_policy.clone();
+        exec.granted.extend(allowed.commands);
         let agent = AgentLayer {
             zones: self.config.zones(),
             files: self.config.file_policy.clone(),
-            grants: files,
-            exec: ExecPolicy { granted: commands, ..self.config.exec_policy.clone() },
+            exec,
+            grants: allowed.files,
             ..AgentLayer::default()
         };
         let mut terms = vec![];
@@ -185,7 +186,42 @@ impl Project {
                 format!("cannot open the workspace `{root}`: {error}; look at its owner and mode"),
             )
         })?;
-        Ok(Arc::new(Context::new(workspace)))
+        Ok(Arc::new(Context::new(workspace).with_processes(self.processes())))
+    }
+
+    /// What runs programs, as configured.
+    pub(crate) fn processes(&self) -> Processes {
+        let sandbox = &self.config.sandbox;
+        let environment = std::env::vars_os().collect();
+        let helper = HelperProgram::this_program();
+        Processes::new(ProcessSettings {
+            backend: match sandbox.backend {
+                BackendSetting::Auto => BackendChoice::Auto,
+                BackendSetting::Landlock => BackendChoice::Landlock,
+                BackendSetting::Seatbelt => BackendChoice::Seatbelt,
+                BackendSetting::Noop => BackendChoice::Noop,
+            },
+            on_unsupported: sandbox.on_unsupported,
+            network: sandbox.network,
+            subprocess: sandbox.subprocess,
+            is_workspace_writable: sandbox.is_workspace_writable,
+            read_paths: sandbox.allow_read_paths.clone(),
+            write_paths: sandbox.allow_write_paths.clone(),
+            read_deny_paths: sandbox.deny_read_paths.clone(),
+            write_deny_paths: sandbox.deny_write_paths.clone(),
+            allow_env_names: sandbox.allow_env_names.clone(),
+            deny_env_names: sandbox.deny_env_names.clone(),
+            timeout_seconds: sandbox.timeout_seconds,
+            timeout_seconds_max: sandbox.max_timeout_seconds,
+            output_bytes_max: usize::try_from(sandbox.max_output_bytes).unwrap_or(usize::MAX),
+            limits: Limits {
+                memory_bytes: Some(sandbox.memory_bytes),
+                processes_max: Some(sandbox.processes),
+                open_files_max: Some(sandbox.open_files),
+                file_bytes_max: Some(sandbox.file_bytes),
+            },
+            ..ProcessSettings::new(environment, self.config.home.clone(), helper)
+        })
     }
 
     /// What the model is told about where it runs.
@@ -236,16 +272,6 @@ fn excluded(tools: &[String], categories: &[String]) -> Result<Narrowing, Failur
         excluded_categories: hidden,
         ..Narrowing::inert(NarrowingOrigin::exclude_tools())
     })
-}
-
-/// The backend that the configuration asks for.
-pub(crate) const fn backend_choice(setting: BackendSetting) -> BackendChoice {
-    match setting {
-        BackendSetting::Auto => BackendChoice::Auto,
-        BackendSetting::Landlock => BackendChoice::Landlock,
-        BackendSetting::Seatbelt => BackendChoice::Seatbelt,
-        BackendSetting::Noop => BackendChoice::Noop,
-    }
 }
 
 /// A random token of `bytes` bytes, in hexadecimal.

@@ -27,12 +27,6 @@ pub const ERROR_BYTES_MAX: usize = 12 * 1024;
 pub const COMMAND_LINES_SHOWN: usize = 400;
 /// Length of a command with its arguments, in bytes; what is longer belongs into a file.
 pub const ARGV_BYTES_MAX: usize = 128 * 1024;
-/// How long a program may take when neither a call nor the configuration says, in seconds.
-pub const EXEC_SECONDS: u64 = 120;
-/// How long a call may let a program take, when the configuration does not say, in seconds.
-pub const EXEC_SECONDS_MAX: u64 = 600;
-/// What is kept of each stream of a program, in bytes.
-pub const EXEC_OUTPUT_BYTES_MAX: usize = 10 * 1024 * 1024;
 /// Default wall-clock limit of one tool call, in seconds.
 pub const TOOL_CALL_SECONDS_MAX: u64 = 120;
 /// Longest reply of a model, in bytes, all its parts together.
@@ -156,6 +150,12 @@ pub const PIP_WORDS_BYTES_MAX: usize = 8 * 1024;
 /// Disk space left over after a model file is fetched, in bytes.
 pub const MODEL_FILE_SPARE_BYTES: u64 = 64 << 20;
 
+/// Default time that a program may take, in seconds (`sandbox.policy.timeout_seconds`).
+pub const EXEC_SECONDS: u64 = 120;
+/// Default longest time that a call may ask for, in seconds (`sandbox.policy.max_timeout_seconds`).
+pub const EXEC_SECONDS_MAX: u64 = 600;
+/// Output of a program that is kept of each stream, in bytes (`sandbox.policy.max_output_bytes`).
+pub const EXEC_OUTPUT_BYTES_MAX: u64 = 10 << 20;
 /// Writable memory of each process of a program, in bytes (`sandbox.policy.memory_bytes`).
 pub const EXEC_MEMORY_BYTES_MAX: u64 = 4 << 30;
 /// Processes and threads of a program at a time (`sandbox.policy.processes`).

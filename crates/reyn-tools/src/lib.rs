@@ -9,7 +9,7 @@ mod schema;
 mod text_encoding;
 mod tool;
 
-pub use process::{OnUnsupported, ProcessSettings, Processes};
+pub use process::{ProcessSettings, Processes};
 pub use registry::{Prepared, Registry, recover, run};
 pub use reyn_workspace::{Preview, ProposedChange};
 pub use tool::{Context, Tool, ToolError, Touched, Wish};

@@ -59,7 +59,7 @@ pub enum OnUnsupported {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMode {
-    /// Usual programs work: they reach the network, start processes and see the environment.
+    /// Usual programs work: they reach the network, start processes and get the usual variables.
     #[default]
     Compat,
     /// No network, no further processes and no variables of the environment, unless a key opens them.
@@ -92,7 +92,8 @@ pub struct SandboxPolicySettings {
     /// Variables of the environment that they do not get.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deny_env_names: Option<Vec<String>>,
-    /// The only variables that they get, `PATH` aside; unset, all that hold no secret, but none in the mode `strict`.
+    /// The only variables that they get, `PATH` aside; unset, the usual ones that hold no secret, but none
+    /// in the mode `strict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_env_names: Option<Vec<String>>,
     /// How long one program may take unless its call says otherwise; unset, 120.
@@ -103,7 +104,7 @@ pub struct SandboxPolicySettings {
     pub max_timeout_seconds: Option<u64>,
     /// How much of each of the two streams is kept; unset, 10 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_output_bytes: Option<usize>,
+    pub max_output_bytes: Option<u64>,
     /// Writable memory of each process; unset, 4 GiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
@@ -137,14 +138,14 @@ pub struct SandboxValues {
     pub deny_write_paths: Vec<String>,
     /// Variables that are not passed.
     pub deny_env_names: Vec<String>,
-    /// The only variables that are passed; `None` is all but secrets.
+    /// The only variables that are passed; `None` is the usual ones.
     pub allow_env_names: Option<Vec<String>>,
     /// Wall-clock time of a program whose call asks for none.
     pub timeout_seconds: u64,
     /// The longest that a call may ask for.
     pub max_timeout_seconds: u64,
     /// Output that is kept of each stream.
-    pub max_output_bytes: usize,
+    pub max_output_bytes: u64,
     /// Writable memory of each process.
     pub memory_bytes: u64,
     /// Processes and threads at a time.

@@ -38,14 +38,14 @@ pub struct SandboxConfig {
     pub deny_write_paths: Vec<PathBuf>,
     /// Variables that are not passed.
     pub deny_env_names: Vec<String>,
-    /// The only variables that are passed; `None` is all but secrets.
+    /// The only variables that are passed; `None` is the usual ones.
     pub allow_env_names: Option<Vec<String>>,
     /// Wall-clock time of a program whose call asks for none.
     pub timeout_seconds: u64,
     /// The longest that a call may ask for.
     pub max_timeout_seconds: u64,
     /// Output that is kept of each stream.
-    pub max_output_bytes: usize,
+    pub max_output_bytes: u64,
     /// Writable memory of each process.
     pub memory_bytes: u64,
     /// Processes and threads at a time.

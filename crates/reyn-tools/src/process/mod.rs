@@ -13,6 +13,7 @@ use std::time::Duration;
 use reyn_core::gate::Refusal;
 use reyn_core::limits::{ARGV_BYTES_MAX, NAME_BYTES_MAX};
 use reyn_core::permission::{Command, ProcessReach};
+use reyn_core::settings::OnUnsupported;
 use reyn_core::text::excerpt;
 use reyn_core::tool::{CallError, ErrorKind};
 use reyn_sandbox::{
@@ -25,18 +26,6 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use output::stream;
 pub(crate) use policy::Narrowed;
 
-/// What is done where programs cannot be confined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnUnsupported {
-    /// They run after a warning where a person is there to read it, and not where none is.
-    #[default]
-    Warn,
-    /// They do not run.
-    Error,
-    /// They run.
-    Ignore,
-}
-
 /// What the operator says about programs. Paths are absolute.
 #[derive(Debug, Clone)]
 pub struct ProcessSettings {
@@ -48,6 +37,8 @@ pub struct ProcessSettings {
     pub network: bool,
     /// Whether they may start further processes.
     pub subprocess: bool,
+    /// Whether the workspace is writable, as far as file permissions allow.
+    pub is_workspace_writable: bool,
     /// Readable beside the system's folders, toolchains and the workspace.
     pub read_paths: Vec<PathBuf>,
     /// Writable beside the workspace.
@@ -85,6 +76,7 @@ impl ProcessSettings {
             on_unsupported: OnUnsupported::Warn,
             network: true,
             subprocess: true,
+            is_workspace_writable: true,
             read_paths: vec![],
             write_paths: vec![],
             read_deny_paths: vec![],
@@ -93,7 +85,7 @@ impl ProcessSettings {
             deny_env_names: vec![],
             timeout_seconds: reyn_core::limits::EXEC_SECONDS,
             timeout_seconds_max: reyn_core::limits::EXEC_SECONDS_MAX,
-            output_bytes_max: reyn_core::limits::EXEC_OUTPUT_BYTES_MAX,
+            output_bytes_max: reyn_core::limits::EXEC_OUTPUT_BYTES_MAX as usize,
             limits: Limits::default(),
             environment,
             home,

@@ -30,9 +30,10 @@ pub(super) fn policy(
     let Narrowed { network, subprocess, read_paths, write_paths, .. } = &request.narrowed;
     let home = settings.home.clone().unwrap_or_else(|| PathBuf::from("/nonexistent"));
     let granted_reads = [reach.read.clone(), settings.read_paths.clone()].concat();
-    let mut granted_writes = [reach.write.clone(), settings.write_paths.clone()].concat();
+    let in_workspace = if settings.is_workspace_writable { reach.write.clone() } else { vec![] };
+    let mut granted_writes = [in_workspace.clone(), settings.write_paths.clone()].concat();
     // Git's folder of a linked worktree is written to where the worktree is.
-    if !reach.write.is_empty() {
+    if !in_workspace.is_empty() {
         granted_writes.extend(git.write_paths.iter().cloned());
     }
     let denied: Vec<PathBuf> = [reach.unreadable.clone(), settings.read_deny_paths.clone()].concat();

@@ -2,7 +2,10 @@
 
 use reyn_core::settings::{BackendSetting, OnUnsupported};
 use reyn_runtime::config::SandboxConfig;
-use reyn_sandbox::{Axis, AxisName, AxisState, BackendKind, HelperProgram, NamespaceChoice, Sandbox};
+use reyn_sandbox::{
+    Axis, AxisName, AxisState, BackendChoice, BackendKind, HelperProgram, NamespaceChoice, Resolution,
+    Sandbox,
+};
 use serde_json::{Value, json};
 
 use super::{Finding, Surroundings};
@@ -23,31 +26,44 @@ struct Seen {
 }
 
 pub(super) fn check(surroundings: &Surroundings) -> Vec<Finding> {
-    // With a configuration that is wrong nothing runs; what this machine could do is told all the same.
-    let config = surroundings.project().ok().map(|project| &project.config);
-    let choice = config.map_or(BackendSetting::Auto, |config| config.sandbox.backend);
     let runtime = match wiring::runtime() {
         Ok(runtime) => runtime,
         Err(failure) => return vec![Finding::fail(failure.message, "try again")],
     };
-    let found = runtime.block_on(Sandbox::resolve(
-        wiring::backend_choice(choice),
-        HelperProgram::this_program(),
-        NamespaceChoice::Auto,
-    ));
-    let seen = Seen {
-        choice,
-        origin: config.and_then(|config| config.origin("sandbox.backend")),
-        on_unsupported: config.map_or(OnUnsupported::Warn, |config| config.sandbox.on_unsupported),
-        kind: found.kind,
-        reason: found.reason,
-        axes: found.axes,
-        landlock_abi: found.landlock_abi,
-        is_nested: found.is_nested,
+    let Ok(project) = surroundings.project() else {
+        // With a configuration that is wrong nothing runs; what this machine could do is told all the same.
+        let (helper, namespaces) = (HelperProgram::this_program(), NamespaceChoice::Auto);
+        let found = runtime.block_on(Sandbox::resolve(BackendChoice::Auto, helper, namespaces));
+        return findings(&Seen::of(&found, BackendSetting::Auto, OnUnsupported::Warn, None));
     };
+    let config = &project.config;
+    let processes = project.processes();
+    let found = runtime.block_on(processes.resolution());
+    let SandboxConfig { backend, on_unsupported, .. } = config.sandbox;
+    let seen = Seen::of(found, backend, on_unsupported, config.origin("sandbox.backend"));
     let mut findings = findings(&seen);
-    findings.extend(config.map(|config| bounds(&config.sandbox)));
+    findings.push(bounds(&config.sandbox));
     findings
+}
+
+impl Seen {
+    fn of(
+        found: &Resolution,
+        choice: BackendSetting,
+        on_unsupported: OnUnsupported,
+        origin: Option<String>,
+    ) -> Self {
+        Self {
+            choice,
+            origin,
+            on_unsupported,
+            kind: found.kind,
+            reason: found.reason.clone(),
+            axes: found.axes.clone(),
+            landlock_abi: found.landlock_abi,
+            is_nested: found.is_nested,
+        }
+    }
 }
 
 fn findings(seen: &Seen) -> Vec<Finding> {
