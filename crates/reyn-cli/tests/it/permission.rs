@@ -104,7 +104,7 @@ fn a_tool_that_does_not_exist_cannot_be_excluded() {
 fn a_category_that_does_not_exist_cannot_be_excluded() {
     let done = Place::new().run(["ask", "go", "--exclude-categories", "fiel"]).exits(2);
     expect![[r#"
-        reyn: `--exclude-categories`: no category is named `fiel`; there is `file`
+        reyn: `--exclude-categories`: no category is named `fiel`; there is `file` or `exec`
     "#]]
     .assert_eq(&done.stderr);
 }

@@ -126,6 +126,11 @@ fn every_value_is_shown_with_where_it_comes_from() {
             tool_call_seconds: 120  # default
         permissions:
           file: {}  # default
+        sandbox:
+          backend: auto  # default
+          on_unsupported: warn  # default
+          mode: compat  # default
+          policy: {}  # default
         models:
           auto_pull: ask  # default
           threads: null  # default
@@ -142,6 +147,7 @@ fn tools_are_listed_with_a_line_each() {
     expect![[r#"
         delete_file     Delete a file.
         edit_file       Replace a part of a file.
+        exec            Run a program in a sandbox.
         glob_files      Find files by a pattern of their paths.
         grep_files      Search the contents of files.
         list_directory  List the names in a folder. Folders end with `/`.

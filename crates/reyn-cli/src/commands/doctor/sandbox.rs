@@ -128,7 +128,9 @@ const fn fix_of_backend(choice: BackendSetting) -> &'static str {
 /// Every axis, on a line for how sure it is.
 fn axis_lines(axes: &[Axis]) -> String {
     let named = |is_asked: &dyn Fn(&Axis) -> bool| {
-        axes.iter().filter(|axis| is_asked(axis)).map(|axis| axis.name.to_string()).collect::<Vec<_>>()
+        // New entries are a right that some systems take along, not something that is enforced.
+        let bounds = axes.iter().filter(|axis| axis.name != AxisName::NewEntries && is_asked(axis));
+        bounds.map(|axis| axis.name.to_string()).collect::<Vec<_>>()
     };
     let is_enforced = |axis: &Axis| matches!(axis.state, AxisState::Enforced { .. });
     let groups = [
@@ -145,7 +147,23 @@ fn axis_lines(axes: &[Axis]) -> String {
 
 fn unenforced(axis: &Axis) -> Option<Finding> {
     let AxisState::Unenforced { why } = &axis.state else { return None };
-    Some(Finding::warn(format!("{}: not enforced: {why}", axis.name), fix_of(axis.name)))
+    let message = match axis.name {
+        AxisName::NewEntries => format!("a program cannot make {}: {why}", axis.name),
+        AxisName::Writes
+        | AxisName::Metadata
+        | AxisName::Reads
+        | AxisName::Protected
+        | AxisName::ReadDeny
+        | AxisName::Network
+        | AxisName::LocalSockets
+        | AxisName::Subprocess
+        | AxisName::OtherProcesses
+        | AxisName::ProcessCount
+        | AxisName::Memory
+        | AxisName::Files
+        | AxisName::Lifetime => format!("{}: not enforced: {why}", axis.name),
+    };
+    Some(Finding::warn(message, fix_of(axis.name)))
 }
 
 const NAMESPACES: &str = "allow user namespaces: `user.max_user_namespaces`, `kernel.unprivileged_userns_clone` and \
@@ -260,6 +278,7 @@ mod tests {
                 axis(AxisName::Network, Ok("no sockets, Landlock"), true),
                 axis(AxisName::Memory, Ok("a limit"), false),
                 axis(AxisName::LocalSockets, Err("Landlock does not govern them"), false),
+                axis(AxisName::NewEntries, Err("mount namespaces are forbidden here"), false),
             ],
             landlock_abi: Some(7),
             is_nested: true,
@@ -290,7 +309,18 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn it_says_what_is_enforced_what_was_tried_and_what_to_do() {
-        expect![[""]].assert_eq(&words(&landlock()));
+        expect![[r#"
+            ✓ sandbox  landlock (Landlock ABI 7) confines the programs that tools run
+                       tried and refused here: writes, network
+                       enforced, not tried: memory
+                       not enforced: local sockets
+            ·          already inside a sandbox: what that one refuses, nothing here can give
+                       -> run `reyn doctor` outside it to see what is this machine's own doing
+            !          local sockets: not enforced: Landlock does not govern them
+                       -> `sandbox.policy.network: false` closes them too
+
+            0 to mend, 1 to know about
+        "#]].assert_eq(&words(&landlock()));
     }
 
     #[cfg(target_os = "linux")]
@@ -304,11 +334,77 @@ mod tests {
             noop(BackendSetting::Seatbelt, OnUnsupported::Ignore, Some("Seatbelt is not here")),
         ];
         let all: Vec<String> = table.iter().map(words).collect();
-        expect![[""]].assert_eq(&all.join("---\n"));
+        expect![[r#"
+            ! sandbox  none, as `sandbox.backend: noop` says (reyn.yaml:2)
+                       enforced, not tried: lifetime
+                       not enforced: writes
+                       -> write `sandbox.backend: auto`
+
+            0 to mend, 1 to know about
+            ---
+            ! sandbox  none: this kernel has no Landlock, or it is switched off; programs that tools run reach what you reach, and where nobody is there to be asked none is run
+                       enforced, not tried: lifetime
+                       not enforced: writes
+                       -> use Linux 5.13 or later with `landlock` in /sys/kernel/security/lsm; a container's runtime must allow it
+
+            0 to mend, 1 to know about
+            ---
+            ✗ sandbox  none: this kernel has no Landlock, or it is switched off; no program is run (`sandbox.on_unsupported: error`)
+                       enforced, not tried: lifetime
+                       not enforced: writes
+                       -> use Linux 5.13 or later with `landlock` in /sys/kernel/security/lsm; a container's runtime must allow it
+
+            1 to mend, 0 to know about
+            ---
+            ! sandbox  none: Seatbelt is not here; programs that tools run reach what you reach
+                       enforced, not tried: lifetime
+                       not enforced: writes
+                       -> Seatbelt is a part of macOS: write `sandbox.backend: auto`
+
+            0 to mend, 1 to know about
+        "#]].assert_eq(&all.join("---\n"));
     }
 
     #[test]
     fn the_details_name_every_axis() {
-        expect![[""]].assert_eq(&serde_json::to_string_pretty(&details(&landlock())).unwrap());
+        expect![[r#"
+            {
+              "backend": "landlock",
+              "asked_for": "auto",
+              "on_unsupported": "warn",
+              "reason": null,
+              "landlock_abi": 7,
+              "is_nested": true,
+              "axes": [
+                {
+                  "name": "writes",
+                  "is_enforced": true,
+                  "is_proven": true,
+                  "how": "Landlock",
+                  "why": null
+                },
+                {
+                  "name": "network",
+                  "is_enforced": true,
+                  "is_proven": true,
+                  "how": "no sockets, Landlock",
+                  "why": null
+                },
+                {
+                  "name": "memory",
+                  "is_enforced": true,
+                  "is_proven": false,
+                  "how": "a limit",
+                  "why": null
+                },
+                {
+                  "name": "local sockets",
+                  "is_enforced": false,
+                  "is_proven": false,
+                  "how": null,
+                  "why": "Landlock does not govern them"
+                }
+              ]
+            }"#]].assert_eq(&serde_json::to_string_pretty(&details(&landlock())).unwrap());
     }
 }
