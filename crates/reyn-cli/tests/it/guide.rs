@@ -223,7 +223,10 @@ fn the_doctor() {
     let place = place.env("PATH", programs.to_str().unwrap());
     let still = shown(&place, &["doctor"], 92, 40);
     let text = still.text();
-    if ["not enforced:", "already inside a sandbox", "✓ sandbox      seatbelt"].iter().any(|sign| text.contains(sign)) {
+    if ["not enforced:", "already inside a sandbox", "✓ sandbox      seatbelt"]
+        .iter()
+        .any(|sign| text.contains(sign))
+    {
         skip("this machine's sandbox is not the one of the picture");
         return;
     }

@@ -318,9 +318,12 @@ mod tests {
                        -> run `reyn doctor` outside it to see what is this machine's own doing
             !          local sockets: not enforced: Landlock does not govern them
                        -> `sandbox.policy.network: false` closes them too
+            !          a program cannot make new entries beside protected ones: mount namespaces are forbidden here
+                       -> allow user namespaces: `user.max_user_namespaces`, `kernel.unprivileged_userns_clone` and `kernel.apparmor_restrict_unprivileged_userns` of sysctl close them, or the container's runtime does
 
-            0 to mend, 1 to know about
-        "#]].assert_eq(&words(&landlock()));
+            0 to mend, 2 to know about
+        "#]]
+        .assert_eq(&words(&landlock()));
     }
 
     #[cfg(target_os = "linux")]
@@ -403,8 +406,16 @@ mod tests {
                   "is_proven": false,
                   "how": null,
                   "why": "Landlock does not govern them"
+                },
+                {
+                  "name": "new entries beside protected ones",
+                  "is_enforced": false,
+                  "is_proven": false,
+                  "how": null,
+                  "why": "mount namespaces are forbidden here"
                 }
               ]
-            }"#]].assert_eq(&serde_json::to_string_pretty(&details(&landlock())).unwrap());
+            }"#]]
+        .assert_eq(&serde_json::to_string_pretty(&details(&landlock())).unwrap());
     }
 }
