@@ -1,16 +1,49 @@
 //! What a call is about and what came of it, each on one line.
 
-use reyn_core::text::excerpt;
+use reyn_core::text::{excerpt, shell_word};
 use reyn_core::tool::{Args, Outcome, ToolCall};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::output;
 
-/// What a call is about: its first text argument, short.
+/// A text, or a list of words as a line.
+fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) => {
+            let words: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(shell_word)).collect();
+            words.filter(|words| !words.is_empty()).map(|words| words.join(" "))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+/// Facts that say nothing to a person who watches.
+fn is_usual(key: &str, value: &Value, fields: &Map<String, Value>) -> bool {
+    match key {
+        "encoding" => *value == "utf-8",
+        "backend" => *value != "noop",
+        // `returncode` says it.
+        "status" => fields.get("returncode").is_some_and(|code| *code != -1),
+        _ => false,
+    }
+}
+
+/// A fact's value on one line: of a text with lines its last.
+fn fact(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let last = text.trim_end().lines().last().unwrap_or_default();
+    excerpt(last, FACT_CHARS_MAX)
+}
+
+/// Longest value of a fact on a call's line.
+const FACT_CHARS_MAX: usize = 120;
+
+/// What a call is about: its first argument in words, short.
 pub(crate) fn target(call: &ToolCall) -> String {
     match &call.args {
         Args::Object(map) => {
-            let first = map.values().find_map(Value::as_str).unwrap_or_default();
+            let first = map.values().find_map(words).unwrap_or_default();
             excerpt(&first.replace('\n', " "), 80)
         }
         Args::Malformed { .. } => "(unreadable arguments)".to_owned(),
@@ -27,10 +60,8 @@ pub(crate) fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
             let facts: Vec<String> = output
                 .fields
                 .iter()
-                .filter(|(key, value)| !(is_echo(key, value) || *key == "encoding" && *value == "utf-8"))
-                .map(|(key, value)| {
-                    format!("{key} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-                })
+                .filter(|(key, value)| !(is_echo(key, value) || is_usual(key, value, &output.fields)))
+                .map(|(key, value)| format!("{key} {}", fact(value)))
                 .collect();
             let size = (!output.body.is_empty()).then(|| output::size(output.body.len() as u64));
             let parts: Vec<String> = size.into_iter().chain(facts).collect();

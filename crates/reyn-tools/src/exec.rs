@@ -19,13 +19,13 @@ pub(crate) struct Exec;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The program, then each argument; no shell reads it.
+    /// Program and arguments; no shell reads them.
     argv: Vec<String>,
-    /// What it reads on its standard input.
+    /// Its input.
     stdin: Option<String>,
-    /// Folder to start in; default `.`.
+    /// Default `.`.
     cwd: Option<String>,
-    /// Seconds; default 120.
+    /// Seconds.
     timeout: Option<u64>,
 }
 

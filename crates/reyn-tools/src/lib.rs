@@ -43,6 +43,7 @@ mod tests {
     use reyn_core::tool::{Args, Effect, ToolCall};
     use reyn_core::tool_use::catalog::description;
 
+    use reyn_sandbox::HelperProgram;
     use reyn_workspace::Workspace;
 
     use super::*;
@@ -54,8 +55,10 @@ mod tests {
     fn context() -> (tempfile::TempDir, Context) {
         let dir = tempfile::tempdir().unwrap();
         let zones = Zones::new(dir.path().canonicalize().unwrap(), vec![]);
+        let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
+        let settings = ProcessSettings::new(environment, None, HelperProgram::this_program());
         let context = Context::new(Workspace::open(zones, None).unwrap());
-        (dir, context)
+        (dir, context.with_processes(Processes::new(settings)))
     }
 
     #[test]

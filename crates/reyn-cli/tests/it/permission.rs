@@ -130,7 +130,8 @@ fn a_profile_narrows_what_is_offered() {
     let all: Vec<String> = listed(&[]);
     assert_eq!(listed(&["--profile", "reader"]), ["read_file"]);
     assert_eq!(listed(&["--exclude-tools", "read_file"]).len(), all.len() - 1);
-    assert_eq!(listed(&["--exclude-categories", "file"]), [] as [&str; 0]);
+    assert_eq!(listed(&["--exclude-categories", "file"]), ["exec"]);
+    assert_eq!(listed(&["--exclude-categories", "file,exec"]), [] as [&str; 0]);
 }
 
 #[test]
