@@ -36,6 +36,7 @@ use exit::{Exit, Failure, Form};
 use wiring::Project;
 
 fn main() -> ExitCode {
+    // Before anything else: a thread or an open file of ours would come along into the program that is confined.
     if std::env::args_os().nth(1).is_some_and(|word| word == reyn_sandbox::SUPERVISE) {
         reyn_sandbox::supervise();
     }

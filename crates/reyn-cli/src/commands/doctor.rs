@@ -1,6 +1,6 @@
 //! `reyn doctor`: looks for what is wrong with this machine, this project and its model.
 //!
-//! Invariant: it writes nothing, shows no key, and ends in [`DOCTOR_TIME_MAX`], whatever does not answer. That
+//! Invariant: it leaves nothing behind, shows no key, and ends in [`DOCTOR_TIME_MAX`], whatever does not answer. That
 //! secrets which others can read become private is the loading of every command.
 
 mod clock;
@@ -78,27 +78,33 @@ struct Finding {
     message: String,
     /// What to do.
     fix: Option<String>,
+    /// The same for a program that reads it.
+    details: Option<Value>,
 }
 
 impl Finding {
     fn ok(message: impl Into<String>) -> Self {
-        Self { status: Status::Ok, message: message.into(), fix: None }
+        Self { status: Status::Ok, message: message.into(), fix: None, details: None }
     }
 
     fn info(message: impl Into<String>) -> Self {
-        Self { status: Status::Info, message: message.into(), fix: None }
+        Self { status: Status::Info, message: message.into(), fix: None, details: None }
     }
 
     fn warn(message: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { status: Status::Warn, message: message.into(), fix: Some(fix.into()) }
+        Self { status: Status::Warn, message: message.into(), fix: Some(fix.into()), details: None }
     }
 
     fn fail(message: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { status: Status::Fail, message: message.into(), fix: Some(fix.into()) }
+        Self { status: Status::Fail, message: message.into(), fix: Some(fix.into()), details: None }
     }
 
     fn with_fix(self, fix: impl Into<String>) -> Self {
         Self { fix: Some(fix.into()), ..self }
+    }
+
+    fn with_details(self, details: Value) -> Self {
+        Self { details: Some(details), ..self }
     }
 }
 
@@ -177,12 +183,16 @@ fn in_json(found: &[(&'static str, Finding)], exit: Exit) -> Value {
     let checks: Vec<Value> = found
         .iter()
         .map(|(name, finding)| {
-            json!({
+            let mut check = json!({
                 "name": name,
                 "status": finding.status.name(),
                 "message": finding.message,
                 "fix": finding.fix,
-            })
+            });
+            if let Some(details) = &finding.details {
+                check["details"] = details.clone();
+            }
+            check
         })
         .collect();
     let status = if exit == Exit::Done { "ok" } else { "error" };

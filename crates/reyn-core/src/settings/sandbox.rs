@@ -59,7 +59,7 @@ pub enum OnUnsupported {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxMode {
-    /// Usual programs work: they reach the network, start processes and see the environment.
+    /// Usual programs work: they reach the network, start processes and get the usual variables.
     #[default]
     Compat,
     /// No network, no further processes and no variables of the environment, unless a key opens them.
@@ -92,7 +92,8 @@ pub struct SandboxPolicySettings {
     /// Variables of the environment that they do not get.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deny_env_names: Option<Vec<String>>,
-    /// The only variables that they get, `PATH` aside; unset, all that hold no secret, but none in the mode `strict`.
+    /// The only variables that they get, `PATH` aside; unset, the usual ones that hold no secret, but none
+    /// in the mode `strict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_env_names: Option<Vec<String>>,
     /// How long one program may take unless its call says otherwise; unset, 120.
@@ -137,7 +138,7 @@ pub struct SandboxValues {
     pub deny_write_paths: Vec<String>,
     /// Variables that are not passed.
     pub deny_env_names: Vec<String>,
-    /// The only variables that are passed; `None` is all but secrets.
+    /// The only variables that are passed; `None` is the usual ones.
     pub allow_env_names: Option<Vec<String>>,
     /// Wall-clock time of a program whose call asks for none.
     pub timeout_seconds: u64,

@@ -38,7 +38,7 @@ pub struct SandboxConfig {
     pub deny_write_paths: Vec<PathBuf>,
     /// Variables that are not passed.
     pub deny_env_names: Vec<String>,
-    /// The only variables that are passed; `None` is all but secrets.
+    /// The only variables that are passed; `None` is the usual ones.
     pub allow_env_names: Option<Vec<String>>,
     /// Wall-clock time of a program whose call asks for none.
     pub timeout_seconds: u64,
