@@ -120,6 +120,9 @@ pub(crate) struct RunArgs {
     /// Allow without asking: `file.read` or `file.write` (the workspace), or `file.write:PATH`.
     #[arg(long, value_name = "KEY")]
     pub allow: Vec<String>,
+    /// Let skills use `shell`, as far as `permissions.exec` allows it; `sandboxed_exec` replaces it.
+    #[arg(long)]
+    pub allow_shell: bool,
     /// Go on with this session, or begin it.
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reyn_core::capability::Effective;
 use reyn_core::limits::IDENTICAL_FAILURES_MAX;
+use reyn_core::tool::Caller;
 use reyn_core::turn::TurnLimits;
 use reyn_llm::ChatModel;
 use reyn_runtime::gate::Person;
@@ -83,7 +84,8 @@ impl Opening<'_> {
             state: project.state(),
             model: self.model,
             registry: Arc::new(reyn_tools::builtin()),
-            context: project.context(&authority)?,
+            caller: Caller::Chat,
+            context: project.context(&authority, self.run.allow_shell)?,
             authority,
             environment: project.environment(self.person.is_some()),
             person: self.person,

@@ -12,7 +12,7 @@ use reyn_core::capability::{
 use reyn_core::prompt::Environment;
 use reyn_core::settings::BackendSetting;
 use reyn_core::text::{alternatives, nearest};
-use reyn_core::tool::Category;
+use reyn_core::tool::{Category, judged_as};
 use reyn_runtime::config::{
     Allowed, Config, ConfigInputs, Places, ProfileError, load, parse_allow, render_problems,
 };
@@ -177,7 +177,11 @@ impl Project {
     }
 
     /// What tools may use, in the very zones that their calls are judged by.
-    pub(crate) fn context(&self, authority: &Effective) -> Result<Arc<Context>, Failure> {
+    pub(crate) fn context(
+        &self,
+        authority: &Effective,
+        is_shell_allowed: bool,
+    ) -> Result<Arc<Context>, Failure> {
         let zones = authority.agent().zones().clone();
         let workspace = Workspace::open(zones, self.config.home.clone()).map_err(|error| {
             let root = self.root().display();
@@ -186,15 +190,20 @@ impl Project {
                 format!("cannot open the workspace `{root}`: {error}; look at its owner and mode"),
             )
         })?;
-        Ok(Arc::new(Context::new(workspace).with_processes(self.processes())))
+        let settings = ProcessSettings { is_shell_allowed, ..self.process_settings() };
+        Ok(Arc::new(Context::new(workspace).with_processes(Processes::new(settings))))
     }
 
     /// What runs programs, as configured.
     pub(crate) fn processes(&self) -> Processes {
+        Processes::new(self.process_settings())
+    }
+
+    fn process_settings(&self) -> ProcessSettings {
         let sandbox = &self.config.sandbox;
         let environment = std::env::vars_os().collect();
         let helper = HelperProgram::this_program();
-        Processes::new(ProcessSettings {
+        ProcessSettings {
             backend: match sandbox.backend {
                 BackendSetting::Auto => BackendChoice::Auto,
                 BackendSetting::Landlock => BackendChoice::Landlock,
@@ -221,7 +230,7 @@ impl Project {
                 file_bytes_max: Some(sandbox.file_bytes),
             },
             ..ProcessSettings::new(environment, self.config.home.clone(), helper)
-        })
+        }
     }
 
     /// What the model is told about where it runs.
@@ -241,6 +250,11 @@ impl Project {
 fn excluded(tools: &[String], categories: &[String]) -> Result<Narrowing, Failure> {
     let registry: Registry = reyn_tools::builtin();
     for name in tools {
+        let judged = judged_as(name);
+        if judged != name {
+            let message = format!("`--exclude-tools`: `{name}` is judged as `{judged}`; exclude `{judged}`");
+            return Err(Failure::usage("usage", message));
+        }
         if !registry.specs().any(|spec| spec.name == name) {
             let near = nearest(name, registry.specs().map(|spec| spec.name));
             let hint = if near.is_empty() {

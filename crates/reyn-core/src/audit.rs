@@ -160,6 +160,46 @@ pub enum AuditEvent {
         /// The program and its arguments.
         argv: Vec<String>,
     },
+    /// A line is about to be given to a shell.
+    ShellStarted {
+        /// The turn.
+        chain_id: String,
+        /// The line.
+        cmd: String,
+        /// How long it may take, in seconds.
+        timeout: u64,
+    },
+    /// A shell ended.
+    ShellCompleted {
+        /// The turn.
+        chain_id: String,
+        /// The line.
+        cmd: String,
+        /// What it returned.
+        returncode: i32,
+        /// Length of its standard output, in bytes.
+        stdout_len: u64,
+        /// Length of its standard error, in bytes.
+        stderr_len: u64,
+    },
+    /// A shell was stopped at the end of its time.
+    ShellTimeout {
+        /// The turn.
+        chain_id: String,
+        /// The line.
+        cmd: String,
+        /// How long it was allowed to take, in seconds.
+        timeout: u64,
+    },
+    /// A line was not given to a shell.
+    ShellNotAllowed {
+        /// The turn.
+        chain_id: String,
+        /// The line.
+        cmd: String,
+        /// In words.
+        reason: String,
+    },
     /// The sandbox does not enforce something here that its policy says.
     SandboxAxisUnenforced {
         /// What confines programs.
@@ -262,7 +302,7 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 28] = [
+pub const KINDS: [&str; 32] = [
     "session_started",
     "session_restored",
     "session_removed",
@@ -280,6 +320,10 @@ pub const KINDS: [&str; 28] = [
     "sandboxed_exec_started",
     "sandboxed_exec_completed",
     "sandboxed_exec_cancelled",
+    "shell_started",
+    "shell_completed",
+    "shell_timeout",
+    "shell_not_allowed",
     "sandbox_axis_unenforced",
     "tool_called",
     "tool_returned",

@@ -164,9 +164,17 @@ pub const EXEC_PROCESSES_MAX: u64 = 512;
 pub const EXEC_OPEN_FILES_MAX: u64 = 4096;
 /// Length of each file that a program writes, in bytes (`sandbox.policy.file_bytes`).
 pub const EXEC_FILE_BYTES_MAX: u64 = 4 << 30;
-/// Paths that one pattern of `sandbox.policy` may stand for.
+/// Default time of a `sandboxed_exec`, in seconds (`timeout_seconds`).
+pub const SANDBOXED_EXEC_SECONDS: u64 = 60;
+/// Default time of a `shell`, in seconds (`timeout`).
+pub const SHELL_SECONDS: u64 = 120;
+/// Entries of one list of paths of `sandboxed_exec`, and paths that it may stand for.
+pub const EXEC_PATHS_MAX: usize = 1_000;
+/// Paths, or names, that one note of a result lists.
+pub const EXEC_NOTE_NAMES_MAX: usize = 5;
+/// Paths that one pattern of `sandbox.policy`, or of a call, may stand for.
 pub const SANDBOX_GLOB_PATHS_MAX: usize = 1_000;
-/// Entries of folders that are looked at for one pattern of `sandbox.policy`.
+/// Entries of folders that are looked at for one pattern of `sandbox.policy`, or of a call.
 pub const SANDBOX_GLOB_ENTRIES_MAX: usize = 100_000;
-/// Folders within folders that one pattern of `sandbox.policy` looks into.
+/// Folders within folders that one pattern of `sandbox.policy`, or of a call, looks into.
 pub const SANDBOX_GLOB_DEPTH_MAX: usize = 32;

@@ -108,6 +108,38 @@ pub enum Surfaces {
     Both,
 }
 
+impl Surfaces {
+    /// Whether the tool is there for this caller.
+    #[must_use]
+    pub const fn serve(self, caller: Caller) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Chat => matches!(caller, Caller::Chat),
+            Self::Skill => matches!(caller, Caller::Skill),
+        }
+    }
+
+    /// The name that lists show.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Skill => "skill",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// Who makes a session's calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Caller {
+    /// The model of a chat.
+    #[default]
+    Chat,
+    /// A step of a skill.
+    Skill,
+}
+
 /// When a call's result comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -250,6 +282,9 @@ impl Outcome {
     }
 }
 
+/// The fact of an [`Output`] that says that a person could have allowed more but none was there.
+pub const WANTS_PERSON: &str = "wants_person";
+
 /// What a tool gives back: one text and, beside it, facts about it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Output {
@@ -370,6 +405,28 @@ impl ErrorKind {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn every_op_kind_is_judged_as_the_tool_whose_effect_it_has() {
+        for (name, judged) in [
+            ("sandboxed_exec", "exec"),
+            ("shell", "exec"),
+            ("exec", "exec"),
+            ("read_file", "read_file"),
+            ("Shell", "Shell"),
+        ] {
+            assert_eq!((judged_as(name), judged_as(judged)), (judged, judged), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tool_serves_the_callers_that_it_names() {
+        let serves = |surfaces: Surfaces| [Caller::Chat, Caller::Skill].map(|caller| surfaces.serve(caller));
+        assert_eq!(
+            [Surfaces::Chat, Surfaces::Skill, Surfaces::Both].map(serves),
+            [[true, false], [false, true], [true, true]]
+        );
+    }
 
     fn malformed(text: &str, is_cut: bool) -> String {
         match Args::parse(text, is_cut) {

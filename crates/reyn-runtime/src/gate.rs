@@ -72,11 +72,28 @@ impl Gate {
             salvaged,
         })?;
         let outcome = match self.judge(call, later, journal, cancel).await? {
-            Judged::Refused(error) => Outcome::Error(cut(error)),
+            Judged::Refused(error) => self.refused(call, error, journal)?,
             Judged::Permitted(permitted) => self.execute(call, permitted, journal, cancel).await?,
         };
         journal.audit_outcome(call, &outcome)?;
         Ok(outcome)
+    }
+
+    /// A refusal is an error, but for a tool to which it is a result.
+    fn refused(
+        &self,
+        call: &ToolCall,
+        error: CallError,
+        journal: &mut Journal,
+    ) -> Result<Outcome, SessionError> {
+        let context = self.context.for_call(CancellationToken::new(), journal.chain_id());
+        let Some(mut output) = self.registry.refused(call, &error, &context) else {
+            return Ok(Outcome::Error(cut(error)));
+        };
+        for event in std::mem::take(&mut output.notes) {
+            journal.audit(event)?;
+        }
+        Ok(Outcome::Ok(bounded(output)))
     }
 
     /// Prepares and decides, asking where a person's word is needed.

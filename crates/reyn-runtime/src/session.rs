@@ -13,7 +13,7 @@ use reyn_core::limits::AUDIT_VALUE_CHARS_MAX;
 use reyn_core::prompt::Environment;
 use reyn_core::settings::AuditSettings;
 use reyn_core::text::excerpt;
-use reyn_core::tool::{CallError, Outcome, ToolCall, ToolSpec};
+use reyn_core::tool::{CallError, Caller, Outcome, ToolCall, ToolSpec};
 use reyn_core::tool_use::SessionNames;
 use reyn_core::turn::TurnLimits;
 use reyn_llm::{ChatModel, ModelError};
@@ -42,6 +42,8 @@ pub struct SessionOptions {
     pub model: Arc<dyn ChatModel>,
     /// Every tool.
     pub registry: Arc<Registry>,
+    /// Who makes the calls; there is no tool but those that serve it.
+    pub caller: Caller,
     /// What tools may use.
     pub context: Arc<Context>,
     /// What the session may do.
@@ -133,9 +135,11 @@ impl Session {
         let audit = AuditLog::new(&events, DEFAULT_AGENT, &options.id, &options.emitter, options.audit);
         let turns = log.entries().iter().filter(|entry| matches!(entry, Entry::User { .. })).count();
         let journal = Journal { log, audit, clock: options.clock, session: options.id.clone(), turns };
-        let tools = options.registry.specs_with_schemas().collect();
+        let registry = Arc::new(options.registry.serving(options.caller));
+        let is_on = |(spec, _): &(ToolSpec, Value)| !registry.is_off(spec.name, &options.context);
+        let tools = registry.specs_with_schemas().filter(is_on).collect();
         let gate = Gate {
-            registry: options.registry,
+            registry,
             context: options.context,
             authority: Arc::new(options.authority),
             approvals: ApprovalStore::new(options.state.join("approvals.yaml")),

@@ -5,7 +5,7 @@ use reyn_core::conversation::{
     Ending, Entry, Finish, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
 };
 use reyn_core::request::ChatRequest;
-use reyn_core::tool::{Effect, ErrorKind, Outcome, ToolCall};
+use reyn_core::tool::{Effect, ErrorKind, Outcome, ToolCall, WANTS_PERSON};
 use reyn_core::tool_use::{Catalog, Surface, ToolFormat, answer_stream::AnswerStream, enumerate_all};
 use reyn_core::turn::{Step, cancel_step, next_step, settle_step};
 use reyn_llm::{ModelError, StreamEvent};
@@ -44,7 +44,7 @@ impl TurnReport {
     #[must_use]
     pub fn wanted_person(&self) -> bool {
         self.calls.iter().any(|call| match &call.outcome {
-            Outcome::Ok(_) => false,
+            Outcome::Ok(output) => output.fields.get(WANTS_PERSON).is_some_and(|value| value == true),
             Outcome::Error(error) => error.wants_person,
         })
     }

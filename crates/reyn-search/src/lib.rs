@@ -8,6 +8,7 @@ pub mod bounds;
 mod folder;
 mod glob;
 mod grep;
+pub mod path_pattern;
 mod pattern;
 mod root;
 mod rules;

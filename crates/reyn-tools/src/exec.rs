@@ -70,14 +70,14 @@ impl Tool for Exec {
 
     fn time_max(args: &Args, context: &Context) -> Option<Duration> {
         let processes = context.processes().ok()?;
-        let timeout = processes.timeout(args.timeout, processes.settings().timeout_seconds).ok()?;
-        Some(timeout + GRACE + Duration::from_secs(END_SECONDS_MAX))
+        let timeout = processes.timeout("timeout", args.timeout, processes.settings().timeout_seconds).ok()?;
+        Some(until_gone(timeout))
     }
 
     fn begins(args: &Args, context: &Context) -> Vec<AuditEvent> {
         let Ok(processes) = context.processes() else { return vec![] };
         let settings = processes.settings();
-        let timeout = processes.timeout(args.timeout, settings.timeout_seconds).unwrap_or_default();
+        let timeout = processes.timeout("timeout", args.timeout, settings.timeout_seconds).unwrap_or_default();
         vec![AuditEvent::SandboxedExecStarted {
             chain_id: context.chain_id.clone(),
             argv: told_argv(&args.argv),
@@ -90,9 +90,8 @@ impl Tool for Exec {
 
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         let processes = context.processes()?;
-        let root = context.workspace()?.root().to_owned();
         let timeout = processes
-            .timeout(args.timeout, processes.settings().timeout_seconds)
+            .timeout("timeout", args.timeout, processes.settings().timeout_seconds)
             .map_err(|error| ToolError::failed(error.message))?;
         let argv = args.argv.clone();
         let request = Request {
@@ -103,14 +102,26 @@ impl Tool for Exec {
             timeout,
             narrowed: Narrowed::default(),
         };
-        let reach = touched.reach_of_processes();
-        let ran = processes.run(request, &reach, &root, context.cancel.clone()).await;
-        let ran = ran.map_err(|error| ToolError::failed(error.to_string()))?;
-        if ran.exited.ending == Ending::Cancelled {
-            return Err(ToolError::Cancelled);
-        }
+        let ran = ran(request, &touched, &context).await?;
         Ok(output(&ran, &argv, timeout, &context))
     }
+}
+
+/// How long a program is awaited that may take this long.
+pub(crate) const fn until_gone(timeout: Duration) -> Duration {
+    timeout.saturating_add(GRACE).saturating_add(Duration::from_secs(END_SECONDS_MAX))
+}
+
+/// Runs a program to its end, as far as what was permitted reaches.
+pub(crate) async fn ran(request: Request, touched: &Touched, context: &Context) -> Result<Ran, ToolError> {
+    let root = context.workspace()?.root().to_owned();
+    let reach = touched.reach_of_processes();
+    let ran = context.processes()?.run(request, &reach, &root, context.cancel.clone()).await;
+    let ran = ran.map_err(|error| ToolError::failed(error.to_string()))?;
+    if ran.exited.ending == Ending::Cancelled {
+        return Err(ToolError::Cancelled);
+    }
+    Ok(ran)
 }
 
 /// Words of a command as the audit trail holds them.
@@ -165,22 +176,25 @@ pub(crate) fn output(ran: &Ran, argv: &[String], timeout: Duration, context: &Co
 }
 
 fn audit(ran: &Ran, argv: &[String], returncode: i32, truncated: bool, context: &Context) -> Vec<AuditEvent> {
-    let backend = ran.backend.name().to_owned();
     let completed = AuditEvent::SandboxedExecCompleted {
         chain_id: context.chain_id.clone(),
         argv: told_argv(argv),
-        backend: backend.clone(),
+        backend: ran.backend.name().to_owned(),
         returncode,
         stdout_len: ran.exited.stdout.bytes_total,
         stderr_len: ran.exited.stderr.bytes_total,
         truncated,
     };
-    let unenforced = (!ran.unenforced.is_empty()).then(|| AuditEvent::SandboxAxisUnenforced {
-        backend,
+    unenforced(ran).into_iter().chain([completed]).collect()
+}
+
+/// What the audit trail is told where the sandbox did not keep all of its policy.
+pub(crate) fn unenforced(ran: &Ran) -> Option<AuditEvent> {
+    (!ran.unenforced.is_empty()).then(|| AuditEvent::SandboxAxisUnenforced {
+        backend: ran.backend.name().to_owned(),
         axes: ran.unenforced.iter().map(|one| one.axis.to_string()).collect(),
         reason: told(&ran.unenforced.iter().map(|one| one.why.clone()).collect::<Vec<_>>().join("; ")),
-    });
-    unenforced.into_iter().chain([completed]).collect()
+    })
 }
 
 /// What the sandbox seems to have refused, and what the model can do about it.

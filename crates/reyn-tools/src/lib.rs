@@ -34,13 +34,15 @@ builtin! {
     grep_files::GrepFiles,
     list_directory::ListDirectory,
     read_file::ReadFile,
+    sandboxed_exec::SandboxedExec,
+    shell::Shell,
     write_file::WriteFile,
 }
 
 #[cfg(test)]
 mod tests {
     use reyn_core::permission::Zones;
-    use reyn_core::tool::{Args, Effect, ToolCall};
+    use reyn_core::tool::{Args, Caller, Effect, ErrorKind, ToolCall, judged_as};
     use reyn_core::tool_use::catalog::description;
 
     use reyn_sandbox::HelperProgram;
@@ -57,6 +59,7 @@ mod tests {
         let zones = Zones::new(dir.path().canonicalize().unwrap(), vec![]);
         let environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
         let settings = ProcessSettings::new(environment, None, HelperProgram::this_program());
+        let settings = ProcessSettings { is_shell_allowed: true, ..settings };
         let context = Context::new(Workspace::open(zones, None).unwrap());
         (dir, context.with_processes(Processes::new(settings)))
     }
@@ -89,7 +92,31 @@ mod tests {
     }
 
     #[test]
-    fn a_declaration_is_the_same_bytes_every_time_and_small() {
+    fn a_chat_is_served_no_op_of_a_skill_and_a_skill_no_chat_tool() {
+        let names =
+            |caller| -> Vec<&str> { builtin().serving(caller).specs().map(|spec| spec.name).collect() };
+        let (chat, skill) = (names(Caller::Chat), names(Caller::Skill));
+        assert!(chat.contains(&"exec") && !chat.contains(&"sandboxed_exec") && !chat.contains(&"shell"));
+        assert!(!skill.contains(&"exec") && skill.contains(&"sandboxed_exec") && skill.contains(&"shell"));
+        let call = call("shell", r#"{"cmd": "ls"}"#);
+        let error = builtin().serving(Caller::Chat).prepare(call, &Context::default()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::UnknownTool);
+    }
+
+    #[test]
+    fn every_op_is_judged_as_a_tool_that_a_chat_can_be_offered_too() {
+        let chat = builtin().serving(Caller::Chat);
+        for spec in builtin().specs() {
+            let judged = judged_as(spec.name);
+            assert!(chat.specs().any(|one| one.name == judged), "`{}` is judged as `{judged}`", spec.name);
+            let (_dir, context) = context();
+            let prepared = builtin().prepare(call(spec.name, spec.example), &context).unwrap();
+            assert_eq!(reyn_core::gate::Judged::tool(&prepared), judged);
+        }
+    }
+
+    #[test]
+    fn what_a_chat_is_offered_is_the_same_bytes_every_time_and_small() {
         let declarations = |registry: &Registry| -> Vec<String> {
             registry
                 .specs_with_schemas()
@@ -103,8 +130,8 @@ mod tests {
                 })
                 .collect()
         };
-        let first = declarations(&builtin());
-        assert_eq!(first, declarations(&builtin()));
+        let first = declarations(&builtin().serving(Caller::Chat));
+        assert_eq!(first, declarations(&builtin().serving(Caller::Chat)));
         let total: usize = first.iter().map(String::len).sum();
         assert!(total / first.len() <= 420, "{} bytes a tool:\n{}", total / first.len(), first.join("\n"));
     }

@@ -11,7 +11,7 @@ use reyn_core::gate::{Judged, Need, Permitted, Reach};
 use reyn_core::limits::NAME_BYTES_MAX;
 use reyn_core::permission::{Command, FileAxis, FileOp, Target};
 use reyn_core::text::{excerpt, nearest};
-use reyn_core::tool::{Args, CallError, ErrorKind, Output, ToolCall, ToolSpec};
+use reyn_core::tool::{Args, CallError, Caller, ErrorKind, Output, ToolCall, ToolSpec};
 use reyn_core::tool_use::Callable;
 use reyn_workspace::Preview;
 use schemars::generate::SchemaSettings;
@@ -135,6 +135,27 @@ impl Registry {
         self
     }
 
+    /// The same tools, but for those that do not serve this caller.
+    #[must_use]
+    pub fn serving(&self, caller: Caller) -> Self {
+        let serves = |tool: &Arc<dyn ErasedTool>| tool.spec().surfaces.serve(caller);
+        let served = self.tools.iter().filter(|(_, tool)| serves(tool));
+        Self { tools: served.map(|(name, tool)| (*name, Arc::clone(tool))).collect() }
+    }
+
+    /// Whether the session has this tool switched off.
+    #[must_use]
+    pub fn is_off(&self, name: &str, context: &Context) -> bool {
+        self.tools.get(name).is_some_and(|tool| tool.is_off(context))
+    }
+
+    /// What a refusal of the gate comes to, where it is a result and no failure.
+    #[must_use]
+    pub fn refused(&self, call: &ToolCall, error: &CallError, context: &Context) -> Option<Output> {
+        let args = Value::Object(call.args.as_object()?.clone());
+        self.tools.get(call.name.as_str())?.refused(args, error, context)
+    }
+
     /// Specs in name order.
     pub fn specs(&self) -> impl Iterator<Item = ToolSpec> + '_ {
         self.tools.values().map(|tool| tool.spec())
@@ -200,6 +221,8 @@ trait ErasedTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
     fn schema(&self) -> Value;
     fn fits(&self, args: Value) -> bool;
+    fn is_off(&self, context: &Context) -> bool;
+    fn refused(&self, args: Value, error: &CallError, context: &Context) -> Option<Output>;
     fn prepare(&self, args: Value, context: &Context) -> Result<Prepared, CallError>;
 }
 
@@ -222,6 +245,15 @@ impl<T: Tool> ErasedTool for Erased<T> {
         serde_json::from_value::<T::Args>(args).is_ok()
     }
 
+    fn is_off(&self, context: &Context) -> bool {
+        T::is_off(context)
+    }
+
+    fn refused(&self, args: Value, error: &CallError, context: &Context) -> Option<Output> {
+        let args: T::Args = serde_json::from_value(args).ok()?;
+        T::refused(&args, error, context)
+    }
+
     fn prepare(&self, args: Value, context: &Context) -> Result<Prepared, CallError> {
         let args: T::Args = serde_path_to_error::deserialize(args).map_err(|error| {
             let place = match error.path().to_string() {
@@ -236,7 +268,8 @@ impl<T: Tool> ErasedTool for Erased<T> {
         })?;
         let mut needs: Vec<Need> = vec![];
         let (mut files, mut program): (Vec<Target>, Option<PathBuf>) = (vec![], None);
-        for wish in T::wishes(&args) {
+        let wishes = if T::is_off(context) { vec![] } else { T::wishes(&args) };
+        for wish in wishes {
             let found = resolved(wish, context)?;
             files.extend(found.file);
             program = program.or(found.program);

@@ -45,6 +45,16 @@ pub trait Tool: Send + Sync + 'static {
     fn begins(_args: &Self::Args, _context: &Context) -> Vec<AuditEvent> {
         vec![]
     }
+    /// Whether the session has the tool switched off. A call then touches nothing, and its run says so.
+    #[must_use]
+    fn is_off(_context: &Context) -> bool {
+        false
+    }
+    /// What a refusal of the gate comes to, where it is a result and no failure.
+    #[must_use]
+    fn refused(_args: &Self::Args, _error: &CallError, _context: &Context) -> Option<Output> {
+        None
+    }
     /// Does it. Runs only after the gate permitted everything in `touched`.
     fn run(
         &self,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::capability::{Axis, Effective, Verdict};
-use crate::tool::{NameKind, ToolSpec};
+use crate::tool::{NameKind, ToolSpec, judged_as};
 
 /// One tool as the model is shown it.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,7 +78,7 @@ impl Catalog {
         effective: &Effective,
     ) -> Self {
         let is_visible = |spec: &ToolSpec| {
-            let tool = Axis::Tool { name: spec.name };
+            let tool = Axis::Tool { name: judged_as(spec.name) };
             effective.shows(spec.category) && matches!(effective.verdict(tool), Verdict::Allow)
         };
         let mut callables: Vec<Callable> = tools

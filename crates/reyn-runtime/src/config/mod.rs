@@ -13,7 +13,6 @@ mod init;
 mod layers;
 mod merge;
 mod node;
-mod path_pattern;
 mod paths;
 mod permissions;
 mod problem;

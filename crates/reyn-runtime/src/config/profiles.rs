@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use reyn_core::capability::CapabilityProfile;
 use reyn_core::limits::PROFILES_MAX;
+use reyn_core::tool::judged_as;
 use thiserror::Error;
 
 use super::decode::did_you_mean;
@@ -236,6 +237,10 @@ impl<'a> Reading<'a> {
             if let Some((_, now)) = RENAMED_TOOLS.iter().find(|(before, _)| before == name) {
                 let problem = ConfigProblem::at(&node.mark, format!("the tool `{name}` is called `{now}`"));
                 self.problems.push(problem.hint(format!("write `{now}`; the old name would narrow nothing")));
+            } else if judged_as(name) != name {
+                let now = judged_as(name);
+                let warning = ConfigProblem::at(&node.mark, format!("`{name}` is judged as `{now}`"));
+                self.warnings.push(warning.hint(format!("write `{now}`; `{name}` narrows nothing")));
             } else if !self.known_tools.contains(&name.as_str()) {
                 let warning = ConfigProblem::at(&node.mark, format!("no tool is called `{name}`"));
                 self.warnings.push(warning.maybe_hint(did_you_mean(name, self.known_tools.iter().copied())));

@@ -3,15 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use reyn_core::settings::{BackendSetting, OnUnsupported, SandboxSettings};
+use reyn_search::path_pattern::{self, HiddenEntries, PatternError};
 
 use super::files::real_path;
 use super::node::{Node, Step};
-use super::path_pattern::{self, HiddenEntries, PatternError};
 use super::permissions::Places;
 use super::problem::ConfigProblem;
-
-/// What stands for the project's folder at the beginning of a path.
-const WORKSPACE: &str = "{{workspace}}";
 
 /// What programs may do, as configured: `sandbox` with the mode's values, and real, absolute paths.
 ///
@@ -160,12 +157,12 @@ impl Found<'_> {
 
     fn expanded(&self, list: List, text: &str) -> Result<Vec<PathBuf>, (String, Option<String>)> {
         let plain = |why: String| (why, None);
-        let text = from_workspace(text).map_err(plain)?;
+        let text = path_pattern::from_workspace(text).map_err(plain)?;
         let written = self.places.place(&text).map_err(plain)?;
         if !path_pattern::is_pattern(&text) || written.symlink_metadata().is_ok() {
             return self.named(list, &text, &written).map_err(plain);
         }
-        let matched = path_pattern::paths(&written, list.hidden()).map_err(|error| {
+        let matched = path_pattern::paths(Path::new("/"), &written, list.hidden()).map_err(|error| {
             let hint = match error {
                 PatternError::Malformed { .. } => None,
                 PatternError::TooManyPaths | PatternError::TooManyEntries => {
@@ -214,22 +211,6 @@ fn own_place(list: List, path: &Path) -> Option<PathBuf> {
         return None;
     }
     Some(real_path(path.parent()?).ok()?.join(path.file_name()?))
-}
-
-/// The text with the project for `{{workspace}}`: relative paths start there.
-fn from_workspace(text: &str) -> Result<String, String> {
-    let rest = match text.strip_prefix(WORKSPACE) {
-        None => text,
-        Some("") => ".",
-        Some(rest) if rest.starts_with('/') => &format!(".{rest}"),
-        Some(_) => {
-            return Err(format!("`{WORKSPACE}` is a folder; a `/` follows it, as in `{WORKSPACE}/out`"));
-        }
-    };
-    if rest.contains(WORKSPACE) {
-        return Err(format!("`{WORKSPACE}` stands only at the beginning of a path"));
-    }
-    Ok(rest.to_owned())
 }
 
 /// A default time that is longer than the longest.

@@ -15,6 +15,7 @@ use reyn_core::conversation::Entry;
 use reyn_core::permission::{FilePolicy, Grants, Zones};
 use reyn_core::prompt::Environment;
 use reyn_core::settings::AuditSettings;
+use reyn_core::tool::Caller;
 use reyn_core::tool_use::Framing;
 use reyn_core::turn::TurnLimits;
 use reyn_runtime::gate::{Answer, Person, Question};
@@ -99,6 +100,7 @@ impl Stage {
             state: self.root.join(".reyn"),
             model: model.clone(),
             registry: Arc::clone(&self.registry),
+            caller: Caller::Chat,
             context: Arc::new(Context::new(Workspace::open(self.zones(), None).unwrap())),
             authority: self.authority(),
             person,

@@ -7,7 +7,7 @@ use expect_test::{Expect, expect};
 use reyn_core::capability::{Narrowing, NarrowingOrigin};
 use reyn_core::conversation::{Ending, Finish, Limit};
 use reyn_core::permission::FileOp;
-use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_core::tool::{Caller, Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
 use reyn_core::tool_use::{Framing, ToolFormat};
 use reyn_core::turn::TurnLimits;
 use reyn_llm::{ModelError, ModelErrorKind};
@@ -200,7 +200,7 @@ fn the_limit_of_rounds_lets_the_model_sum_up_without_tools() {
     assert_eq!(report.limit(), Some(Limit::MaxIterations));
     assert_eq!(report.answer, "so far: hello");
     let offered: Vec<usize> = model.requests().iter().map(|request| request.tools.len()).collect();
-    let all = stage.registry.specs().count();
+    let all = stage.registry.serving(Caller::Chat).specs().count();
     assert_eq!(offered, [all, all, 0]);
 }
 
@@ -224,8 +224,9 @@ fn an_excluded_tool_is_neither_shown_nor_run() {
     block_on(session.turn("go", &mut |_| {}, &stage.cancel)).unwrap();
     let names: Vec<_> =
         model.requests()[0].tools.iter().map(|tool| tool["function"]["name"].clone()).collect();
+    let served = stage.registry.serving(Caller::Chat);
     let others: Vec<&str> =
-        stage.registry.specs().map(|spec| spec.name).filter(|name| *name != "read_file").collect();
+        served.specs().map(|spec| spec.name).filter(|name| *name != "read_file").collect();
     assert_eq!(names, others);
     let shown = stage.shown(session.log());
     assert!(

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use super::ProcessSettings;
+use super::asked_paths::named;
 
 /// Passed unless something else is said; a trailing `*` stands for the rest of a name.
 const USUAL: [&str; 44] = [
@@ -87,6 +88,23 @@ pub(super) fn passed(settings: &ProcessSettings, asked: Option<&[String]>) -> Ve
     given.filter(|(name, _)| name.to_str().is_some_and(is_passed)).cloned().collect()
 }
 
+/// What was asked for, is set, and is not passed, in words.
+pub(super) fn shortfall(
+    asked: Option<&[String]>,
+    settings: &ProcessSettings,
+    passed: &[(OsString, OsString)],
+) -> Option<String> {
+    let has = |variables: &[(OsString, OsString)], name: &str| variables.iter().any(|(one, _)| one == name);
+    let is_kept = |name: &&String| has(&settings.environment, name) && !has(passed, name);
+    let kept: Vec<&String> = asked.unwrap_or_default().iter().filter(is_kept).collect();
+    (!kept.is_empty()).then(|| {
+        format!(
+            "`env_passthrough`: the operator does not pass {} (`sandbox.policy.allow_env_names`)",
+            named(&kept)
+        )
+    })
+}
+
 fn is_usual(name: &str) -> bool {
     USUAL.iter().any(|usual| match usual.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -143,5 +161,20 @@ mod tests {
         for (passed, expected) in table {
             assert_eq!(passed, expected);
         }
+    }
+
+    #[test]
+    fn what_is_asked_for_and_set_and_not_passed_is_said() {
+        let environment = vec![("PATH".into(), "x".into()), ("OPENAI_API_KEY".into(), "x".into())];
+        let settings = ProcessSettings::new(environment, None, HelperProgram::this_program());
+        let said = |asked: &[&str]| {
+            let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
+            shortfall(Some(&asked), &settings, &passed(&settings, Some(&asked)))
+        };
+        assert_eq!(said(&["PATH", "NOT_SET"]), None);
+        assert_eq!(
+            said(&["PATH", "OPENAI_API_KEY"]).unwrap(),
+            "`env_passthrough`: the operator does not pass `OPENAI_API_KEY` (`sandbox.policy.allow_env_names`)"
+        );
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! The backend is found, and shows what it refuses, when the first program is about to run.
 
+mod asked_paths;
 mod environment;
 mod output;
 mod policy;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reyn_core::gate::Refusal;
@@ -23,6 +25,9 @@ use reyn_sandbox::{
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+use policy::Granted;
+
+pub(crate) use asked_paths::{AskedPaths, AskedPathsError, asked_paths};
 pub(crate) use output::stream;
 pub(crate) use policy::Narrowed;
 
@@ -37,6 +42,8 @@ pub struct ProcessSettings {
     pub network: bool,
     /// Whether they may start further processes.
     pub subprocess: bool,
+    /// Whether a line may be given to a shell, as far as permissions allow (`--allow-shell`).
+    pub is_shell_allowed: bool,
     /// Whether the workspace is writable, as far as file permissions allow.
     pub is_workspace_writable: bool,
     /// Readable beside the system's folders, toolchains and the workspace.
@@ -76,6 +83,7 @@ impl ProcessSettings {
             on_unsupported: OnUnsupported::Warn,
             network: true,
             subprocess: true,
+            is_shell_allowed: false,
             is_workspace_writable: true,
             read_paths: vec![],
             write_paths: vec![],
@@ -104,6 +112,7 @@ impl ProcessSettings {
 pub struct Processes {
     settings: ProcessSettings,
     resolution: OnceCell<Resolution>,
+    has_warned_of_shell: AtomicBool,
 }
 
 /// A program that a call wants run, all of it permitted.
@@ -130,13 +139,18 @@ impl Processes {
     /// Nothing is looked at yet.
     #[must_use]
     pub const fn new(settings: ProcessSettings) -> Self {
-        Self { settings, resolution: OnceCell::const_new() }
+        Self { settings, resolution: OnceCell::const_new(), has_warned_of_shell: AtomicBool::new(false) }
     }
 
     /// What the operator says about programs.
     #[must_use]
     pub const fn settings(&self) -> &ProcessSettings {
         &self.settings
+    }
+
+    /// Whether this is the first time that the session is told that `shell` is deprecated.
+    pub(crate) fn warns_of_shell(&self) -> bool {
+        !self.has_warned_of_shell.swap(true, Ordering::Relaxed)
     }
 
     /// The backend, found at the first call.
@@ -158,6 +172,12 @@ impl Processes {
     #[must_use]
     pub fn backend_name(&self) -> &'static str {
         self.resolved().map_or("unknown", |resolution| resolution.kind.name())
+    }
+
+    /// That nothing confines a program, where it is so, for the person who is asked.
+    #[must_use]
+    pub fn unconfined_in_words(&self) -> Option<String> {
+        self.in_words().filter(|_| self.backend_name() == BackendKind::Noop.name())
     }
 
     /// What confines a program, for the person who is asked. `None` before it is known.
@@ -229,18 +249,23 @@ impl Processes {
         })
     }
 
-    /// How long a program may take.
+    /// How long a program may take. `field` is what the call says it with.
     ///
     /// # Errors
     /// When the call asks for no time, or for more than it may have; it is told how much that is.
-    pub(crate) fn timeout(&self, seconds: Option<u64>, default: u64) -> Result<Duration, CallError> {
+    pub(crate) fn timeout(
+        &self,
+        field: &str,
+        seconds: Option<u64>,
+        default: u64,
+    ) -> Result<Duration, CallError> {
         let most = self.settings.timeout_seconds_max;
         match seconds {
             None => Ok(Duration::from_secs(default.min(most))),
             Some(seconds) if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds)),
             Some(seconds) => Err(CallError::new(
                 ErrorKind::InvalidArgs,
-                format!("`timeout` is {seconds} and must be from 1 to {most} seconds"),
+                format!("`{field}` is {seconds} and must be from 1 to {most} seconds"),
             )),
         }
     }
@@ -258,19 +283,22 @@ impl Processes {
     ) -> Result<Ran, LaunchError> {
         let resolution = self.resolution().await;
         let git = git::paths(root);
-        let policy = policy::policy(&self.settings, &request, reach, &git);
+        let Granted { policy, shortfalls } = policy::policy(&self.settings, &request, reach, &git)?;
         let unenforced = resolution.sandbox.unenforced(&policy);
+        let asked = request.narrowed.env_names.as_deref();
+        let env = environment::passed(&self.settings, asked);
+        let mut notices = shortfalls;
+        notices.extend(environment::shortfall(asked, &self.settings, &env));
         let launch = Launch {
             program: request.program,
             argv: request.argv.into_iter().map(OsString::from).collect(),
             cwd: request.cwd,
-            env: environment::passed(&self.settings, request.narrowed.env_names.as_deref()),
+            env,
             stdin: request.stdin.map(String::into_bytes),
             timeout: request.timeout,
             output_bytes_max: self.settings.output_bytes_max,
         };
         let exited = resolution.sandbox.run(&policy, launch, cancel).await?;
-        let mut notices = vec![];
         match git.remove_new_common_folder() {
             Ok(None) => {}
             Ok(Some(path)) => notices.push(format!(

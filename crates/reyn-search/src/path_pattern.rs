@@ -1,6 +1,6 @@
 //! Paths with `*`, `?`, `[…]`, `{a,b}` and `**` into those that are there.
 //!
-//! Invariant: `**` follows no link, and what is looked at is bounded.
+//! Invariant: `**` follows no link, and what is looked at is bounded. What is found may still be a link.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use thiserror::Error;
 
 /// Whether a pattern finds entries whose name begins with a dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HiddenEntries {
+pub enum HiddenEntries {
     /// Only with a dot of its own in front, as in a shell.
     WhenNamed,
     /// Yes.
@@ -21,7 +21,7 @@ pub(super) enum HiddenEntries {
 
 /// Why a pattern stands for nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(super) enum PatternError {
+pub enum PatternError {
     /// It is no pattern.
     #[error("the pattern is malformed: {why}")]
     Malformed {
@@ -36,16 +36,41 @@ pub(super) enum PatternError {
     TooManyEntries,
 }
 
+/// What stands for the workspace at the beginning of a path.
+const WORKSPACE: &str = "{{workspace}}";
+
+/// The text with `{{workspace}}` at its beginning as a path that is relative to the workspace.
+///
+/// # Errors
+/// When it stands where it means nothing: the words say where it may.
+pub fn from_workspace(text: &str) -> Result<String, String> {
+    let rest = match text.strip_prefix(WORKSPACE) {
+        None => text,
+        Some("") => ".",
+        Some(rest) if rest.starts_with('/') => &format!(".{rest}"),
+        Some(_) => {
+            return Err(format!("`{WORKSPACE}` is a folder; a `/` follows it, as in `{WORKSPACE}/out`"));
+        }
+    };
+    if rest.contains(WORKSPACE) {
+        return Err(format!("`{WORKSPACE}` stands only at the beginning of a path"));
+    }
+    Ok(rest.to_owned())
+}
+
 /// Whether a text is a pattern at all.
-pub(super) fn is_pattern(text: &str) -> bool {
+pub fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// What matches `pattern`, an absolute path, in order.
-pub(super) fn paths(pattern: &Path, hidden: HiddenEntries) -> Result<BTreeSet<PathBuf>, PatternError> {
+/// What matches `pattern`, in order. A relative one begins at `start`, in which no letter is special.
+///
+/// # Errors
+/// When it is no pattern, or stands for more than is looked at.
+pub fn paths(start: &Path, pattern: &Path, hidden: HiddenEntries) -> Result<BTreeSet<PathBuf>, PatternError> {
     let parts = pattern.components().map(Part::of).collect::<Result<Vec<_>, _>>()?;
     let mut search = Search { hidden, entries: 0, found: BTreeSet::new() };
-    search.walk(PathBuf::new(), &parts, 0)?;
+    search.walk(start.to_owned(), &parts, 0)?;
     Ok(search.found)
 }
 
@@ -84,6 +109,8 @@ struct Search {
 
 impl Search {
     fn walk(&mut self, at: PathBuf, parts: &[Part], depth: usize) -> Result<(), PatternError> {
+        // A step counts too, since folders without entries can be reached in many ways.
+        self.look()?;
         let Some((first, rest)) = parts.split_first() else { return self.find(at) };
         match first {
             Part::Plain(part) => {
@@ -123,13 +150,15 @@ impl Search {
         let Ok(entries) = std::fs::read_dir(folder) else { return Ok(vec![]) };
         let mut names = vec![];
         for entry in entries.flatten() {
-            self.entries += 1;
-            if self.entries > SANDBOX_GLOB_ENTRIES_MAX {
-                return Err(PatternError::TooManyEntries);
-            }
+            self.look()?;
             names.push(entry.file_name());
         }
         Ok(names)
+    }
+
+    const fn look(&mut self) -> Result<(), PatternError> {
+        self.entries += 1;
+        if self.entries > SANDBOX_GLOB_ENTRIES_MAX { Err(PatternError::TooManyEntries) } else { Ok(()) }
     }
 
     fn find(&mut self, path: PathBuf) -> Result<(), PatternError> {
@@ -169,7 +198,7 @@ mod tests {
             ("no/*", HiddenEntries::Always, &[]),
         ];
         for (pattern, hidden, expected) in table {
-            let found = paths(&folder.path().join(pattern), hidden).unwrap();
+            let found = paths(folder.path(), Path::new(pattern), hidden).unwrap();
             let expected: BTreeSet<_> = expected.iter().map(|name| folder.path().join(name)).collect();
             assert_eq!(found, expected, "{pattern} {hidden:?}");
         }
@@ -181,9 +210,26 @@ mod tests {
         for number in 0..=SANDBOX_GLOB_PATHS_MAX {
             std::fs::write(folder.path().join(number.to_string()), "").unwrap();
         }
-        let of = |pattern: &str| paths(&folder.path().join(pattern), HiddenEntries::Always);
+        let of = |pattern: &str| paths(folder.path(), Path::new(pattern), HiddenEntries::Always);
         assert_eq!(of("*"), Err(PatternError::TooManyPaths));
         assert_eq!(of("1*").unwrap().len(), 112);
         assert!(matches!(of("[a"), Err(PatternError::Malformed { .. })));
+    }
+
+    #[test]
+    fn a_pattern_that_goes_many_ways_comes_to_an_end() {
+        let folder = tree(&["a/b/c/d/e/f", "a/b/g/h/i/j"]);
+        let pattern = "**/../".repeat(200) + "**";
+        let found = paths(folder.path(), Path::new(&pattern), HiddenEntries::Always);
+        assert_eq!(found, Err(PatternError::TooManyEntries));
+    }
+
+    #[test]
+    fn the_start_is_no_pattern_and_an_absolute_pattern_leaves_it() {
+        let folder = tree(&["[x]/a", "x/b"]);
+        let start = folder.path().join("[x]");
+        let found = |pattern: &Path| paths(&start, pattern, HiddenEntries::Always).unwrap();
+        assert_eq!(found(Path::new("*")), BTreeSet::from([start.join("a")]));
+        assert_eq!(found(&folder.path().join("x/*")), BTreeSet::from([folder.path().join("x/b")]));
     }
 }
