@@ -53,7 +53,7 @@ Examples:
     /// Write a commented configuration into this folder; changes nothing that is there.
     #[command(after_help = "Example: reyn init")]
     Init(JsonArgs),
-    /// Show what the model is offered.
+    /// Show what a chat's model and a skill's steps are offered.
     #[command(subcommand, after_help = "Example: reyn tools show read_file --json")]
     Tools(ToolsCommand),
     /// Look at, check, export and remove conversations.
@@ -164,7 +164,7 @@ pub(crate) struct JsonArgs {
 /// `reyn tools`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// Every tool that a run would be offered.
+    /// Every tool that a run would be offered, and who can call it.
     #[command(after_help = "\
 Examples:
   reyn tools list

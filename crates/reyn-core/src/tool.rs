@@ -119,13 +119,13 @@ impl Surfaces {
         }
     }
 
-    /// The name that lists show.
+    /// Who can call it, in the words of a list.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn words(self) -> &'static str {
         match self {
             Self::Chat => "chat",
-            Self::Skill => "skill",
-            Self::Both => "both",
+            Self::Skill => "skills",
+            Self::Both => "chat, skills",
         }
     }
 }

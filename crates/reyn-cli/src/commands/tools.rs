@@ -1,9 +1,11 @@
-//! `reyn tools`: what the model is offered.
+//! `reyn tools`: what a chat's model and a skill's steps are offered.
 
 use std::fmt::Write as _;
 
 use reyn_core::text::nearest;
+use reyn_core::tool::{Caller, ToolSpec};
 use reyn_core::tool_use::{Callable, Catalog, SessionNames};
+use reyn_tools::Registry;
 use serde_json::{Value, json};
 
 use crate::args::ToolsCommand;
@@ -25,7 +27,7 @@ pub(crate) fn run(command: &ToolsCommand, project: &Project) -> Result<Exit, Fai
             if args.json {
                 output::json(&listed(&registry, &catalog));
             } else {
-                output::result(&table(&catalog));
+                output::result(&table(&registry, &catalog));
             }
             Ok(Exit::Done)
         }
@@ -50,16 +52,22 @@ pub(crate) fn run(command: &ToolsCommand, project: &Project) -> Result<Exit, Fai
     }
 }
 
-/// Every tool, and how many bytes of a request they are together.
-fn listed(registry: &reyn_tools::Registry, catalog: &Catalog) -> Value {
+fn spec(registry: &Registry, callable: &Callable) -> Option<ToolSpec> {
+    registry.specs().find(|spec| spec.name == callable.name)
+}
+
+/// Every tool, and how many bytes of a chat's request they are together.
+fn listed(registry: &Registry, catalog: &Catalog) -> Value {
     let tools: Vec<Value> = catalog.callables().iter().map(|callable| one(registry, callable)).collect();
-    let bytes: usize =
-        catalog.callables().iter().map(|callable| callable.declaration().to_string().len()).sum();
+    let is_of_chat =
+        |callable: &&Callable| spec(registry, callable).is_some_and(|spec| spec.surfaces.serve(Caller::Chat));
+    let of_chat = catalog.callables().iter().filter(is_of_chat);
+    let bytes: usize = of_chat.map(|callable| callable.declaration().to_string().len()).sum();
     json!({ "tools": tools, "bytes": bytes })
 }
 
-fn one(registry: &reyn_tools::Registry, callable: &Callable) -> Value {
-    let spec = registry.specs().find(|spec| spec.name == callable.name);
+fn one(registry: &Registry, callable: &Callable) -> Value {
+    let spec = spec(registry, callable);
     json!({
         "name": callable.name,
         "description": callable.description,
@@ -72,16 +80,21 @@ fn one(registry: &reyn_tools::Registry, callable: &Callable) -> Value {
     })
 }
 
-fn table(catalog: &Catalog) -> String {
-    let width = catalog.callables().iter().map(|callable| callable.name.len()).max().unwrap_or(0);
+fn table(registry: &Registry, catalog: &Catalog) -> String {
+    let rows = || {
+        let callables = catalog.callables().iter();
+        callables.map(|one| (one, spec(registry, one).map_or("", |spec| spec.surfaces.words())))
+    };
+    let width = rows().map(|(callable, _)| callable.name.len()).max().unwrap_or(0);
+    let words_width = rows().map(|(_, words)| words.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for callable in catalog.callables() {
-        let _ = writeln!(text, "{:<width$}  {}", callable.name, callable.description);
+    for (callable, words) in rows() {
+        let _ = writeln!(text, "{:<width$}  {words:<words_width$}  {}", callable.name, callable.description);
     }
     text
 }
 
-fn in_words(registry: &reyn_tools::Registry, callable: &Callable) -> String {
+fn in_words(registry: &Registry, callable: &Callable) -> String {
     let mut text = format!("{}\n  {}\n", callable.signature(), callable.description);
     let required = callable.parameters["required"].as_array().cloned().unwrap_or_default();
     let properties = callable.parameters["properties"].as_object().into_iter().flatten();
@@ -94,8 +107,8 @@ fn in_words(registry: &reyn_tools::Registry, callable: &Callable) -> String {
             schema["description"].as_str().unwrap_or("")
         );
     }
-    if let Some(spec) = registry.specs().find(|spec| spec.name == callable.name) {
-        let _ = writeln!(text, "\n  example: {}", spec.example);
+    if let Some(spec) = spec(registry, callable) {
+        let _ = writeln!(text, "\n  for: {}\n  example: {}", spec.surfaces.words(), spec.example);
     }
     text
 }

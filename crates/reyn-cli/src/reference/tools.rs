@@ -11,14 +11,16 @@ pub(super) fn text() -> String {
     let mut text = "What a model can be offered. A tool never decides whether it may run: the gate does, by what the call \
         touches (see `permissions` in [the configuration](config.md)). `reyn tools list` shows what the configuration \
         leaves of them, `--exclude-tools` and `--profile` take some away for a run.\n\n\
-        | tool | category | what it does | changes something |\n|---|---|---|---|\n"
+        The model of a chat is offered the tools for `chat`, the steps of a skill those for `skills`.\n\n\
+        | tool | category | for | what it does | changes something |\n|---|---|---|---|---|\n"
         .to_owned();
     for spec in registry.specs() {
         let changes = if spec.effect == Effect::Changes { "yes" } else { "no" };
         let name = spec.name;
         text.push_str(&format!(
-            "| [`{name}`](#{name}) | {} | {} | {changes} |\n",
+            "| [`{name}`](#{name}) | {} | {} | {} | {changes} |\n",
             spec.category.name(),
+            spec.surfaces.words(),
             cell(spec.summary)
         ));
     }

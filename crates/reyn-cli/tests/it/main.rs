@@ -20,6 +20,7 @@ mod machine_read;
 mod man;
 mod model_choice;
 mod model_files;
+mod op_forms;
 mod permission;
 mod permissions;
 mod place;

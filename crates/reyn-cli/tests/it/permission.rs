@@ -116,7 +116,7 @@ fn a_profile_narrows_what_is_offered() {
         .file(".reyn/capability_profiles/reader.yaml", "name: reader\ntool_allow: [read_file]\n");
     let _ = place.run(["ask", "go", "--profile", "reader"]).exits(0);
     assert_eq!(offered(&server), ["read_file"]);
-    // What is listed is what is offered, by the same words.
+    // What is listed is what is offered, to a chat or to skills, by the same words.
     let listed = |words: &[&str]| {
         let args = [&["tools", "list", "--json"], words].concat();
         let value = Running::new(place.command(&args), place.masks()).finish().exits(0).json();
@@ -130,7 +130,7 @@ fn a_profile_narrows_what_is_offered() {
     let all: Vec<String> = listed(&[]);
     assert_eq!(listed(&["--profile", "reader"]), ["read_file"]);
     assert_eq!(listed(&["--exclude-tools", "read_file"]).len(), all.len() - 1);
-    assert_eq!(listed(&["--exclude-categories", "file"]), ["exec"]);
+    assert_eq!(listed(&["--exclude-categories", "file"]), ["exec", "sandboxed_exec", "shell"]);
     assert_eq!(listed(&["--exclude-categories", "file,exec"]), [] as [&str; 0]);
 }
 
