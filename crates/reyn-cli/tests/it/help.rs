@@ -49,7 +49,7 @@ fn the_help_fits_a_screen() {
           chat         Talk with the model; it works in this folder and asks before it changes anything
           ask          Ask one thing; the model may read files to answer
           init         Write a commented configuration into this folder; changes nothing that is there
-          tools        Show what the model is offered
+          tools        Show what a chat's model and a skill's steps are offered
           sessions     Look at, check, export and remove conversations
           events       Print the audit trail
           permissions  List and take back what was answered with "always"
@@ -90,6 +90,8 @@ fn the_help_of_ask_names_every_flag() {
               --stream-json                 Print one JSON object a line while it happens
               --allow <KEY>                 Allow without asking: `file.read` or `file.write` (the
                                             workspace), or `file.write:PATH`
+              --allow-shell                 Let skills use `shell`, as far as `permissions.exec` allows it;
+                                            `sandboxed_exec` replaces it
               --session <ID>                Go on with this session, or begin it
               --continue                    Go on with the newest session of this project
               --model <CLASS>               Use this model class, or this `provider/model`

@@ -145,14 +145,16 @@ fn every_value_is_shown_with_where_it_comes_from() {
 #[test]
 fn tools_are_listed_with_a_line_each() {
     expect![[r#"
-        delete_file     Delete a file.
-        edit_file       Replace a part of a file.
-        exec            Run a program in a sandbox.
-        glob_files      Find files by a pattern of their paths.
-        grep_files      Search the contents of files.
-        list_directory  List the names in a folder. Folders end with `/`.
-        read_file       Read a text file.
-        write_file      Create a file, or replace it whole.
+        delete_file     chat, skills  Delete a file.
+        edit_file       chat, skills  Replace a part of a file.
+        exec            chat          Run a program in a sandbox.
+        glob_files      chat, skills  Find files by a pattern of their paths.
+        grep_files      chat, skills  Search the contents of files.
+        list_directory  chat, skills  List the names in a folder. Folders end with `/`.
+        read_file       chat, skills  Read a text file.
+        sandboxed_exec  skills        Run a program that gets nothing but what is asked for here.
+        shell           skills        Deprecated: use sandboxed_exec. Run a line of sh; needs --allow-shell.
+        write_file      chat, skills  Create a file, or replace it whole.
     "#]]
     .assert_eq(&Place::new().run(["tools", "list"]).exits(0).stdout);
 }
@@ -178,6 +180,7 @@ fn one_tool_is_shown_with_its_parameters() {
           content (string, required)
             The whole new text.
 
+          for: chat, skills
           example: {"path": "notes.md", "content": "hello\n"}
     "#]]
     .assert_eq(&Place::new().run(["tools", "show", "write_file"]).exits(0).stdout);
