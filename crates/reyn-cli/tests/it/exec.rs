@@ -358,7 +358,8 @@ fn the_tests_of_a_project_are_run_after_a_yes_and_the_answer_says_what_fails() {
           [y] once  [s] this session  [j] always this command  [N] no  [b] no, because …: y
           48 B, returncode 1
         divides fails: it divides by zero.
-    "#]].assert_eq(&screen.everything());
+    "#]]
+    .assert_eq(&screen.everything());
 }
 
 #[test]
@@ -391,7 +392,8 @@ fn a_script_is_shown_line_by_line_and_what_is_given_to_read_too() {
           [y] once  [N] no  [b] no, because …: n
           permission_denied: the person said no: you may not run `bash -c 'echo one rm -rf build '`
         done
-    "#]].assert_eq(&screen.everything());
+    "#]]
+    .assert_eq(&screen.everything());
 }
 
 #[test]
