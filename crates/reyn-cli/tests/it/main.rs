@@ -9,6 +9,7 @@ mod completions;
 mod config_edit;
 mod cut_short;
 mod doctor;
+mod exec;
 mod exit_code;
 mod follow;
 mod guide;
