@@ -241,6 +241,7 @@ impl Project {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             date: today.strftime("%Y-%m-%d").to_string(),
             is_interactive,
+            runs_unconfined: self.config.sandbox.backend == BackendSetting::Noop,
         }
     }
 }

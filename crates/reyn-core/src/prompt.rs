@@ -46,6 +46,8 @@ pub struct Environment {
     pub date: String,
     /// Whether a person is there to be asked.
     pub is_interactive: bool,
+    /// Whether programs run without a sandbox, because the operator says so.
+    pub runs_unconfined: bool,
 }
 
 /// The system prompt of a chat session with a capable model. Ends with what changes most often, so
@@ -70,6 +72,9 @@ pub fn system(environment: &Environment) -> String {
     } else {
         "- Nobody can answer questions in this run: choose the safest reading, and say what you assumed.\n"
     });
+    if environment.runs_unconfined {
+        text.push_str("- No sandbox confines programs here: what one does, it does to the whole machine.\n");
+    }
     let _ = write!(
         text,
         "\n## Environment\n- workspace: {}\n- platform: {}\n- date: {}\n",
@@ -187,9 +192,13 @@ mod tests {
             platform: "linux x86_64".into(),
             date: "2026-01-02".into(),
             is_interactive: true,
+            runs_unconfined: false,
         };
         let text = system(&environment);
         assert!(text.len() < 3 * 1024, "{} bytes", text.len());
         assert!(text.ends_with("- date: 2026-01-02\n"));
+        let unconfined = system(&Environment { runs_unconfined: true, ..environment });
+        let told = "- No sandbox confines programs here";
+        assert_eq!((text.contains(told), unconfined.contains(told)), (false, true));
     }
 }

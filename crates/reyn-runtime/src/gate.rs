@@ -13,9 +13,9 @@ use reyn_core::capability::Effective;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
 use reyn_core::limits::{AUDIT_ITEMS_MAX, ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
-use reyn_core::permission::Approval;
+use reyn_core::permission::{Approval, Scope};
 use reyn_core::text::{prefix, shown_path};
-use reyn_core::tool::{CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
+use reyn_core::tool::{Args, CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
 use reyn_tools::{Context, Prepared, Registry, ToolError};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ use crate::session::{Journal, SessionError};
 mod asking;
 mod question;
 
-use asking::{Ahead, Asked, Asking};
+use asking::{Ahead, Asked, Asking, no_person};
 pub use question::{Answer, Change, Deed, Person, Question, TextChange, Waiting};
 
 /// Judges calls and runs the permitted ones.
@@ -184,7 +184,7 @@ impl Gate {
         format!("stopped after {} s (`safety.timeout.tool_call_seconds`)", self.call_time_max.as_secs())
     }
 
-    /// Records that the call begins, runs it within its time, and bounds what it says.
+    /// Records that the call begins, and runs it.
     async fn execute(
         &self,
         call: &ToolCall,
@@ -192,13 +192,64 @@ impl Gate {
         journal: &mut Journal,
         cancel: &CancellationToken,
     ) -> Result<Outcome, SessionError> {
-        let prepared = permitted.peek();
-        let effect = prepared.spec().effect;
-        let written: Vec<String> = written_places(prepared);
+        let effect = permitted.peek().spec().effect;
         journal.append(Entry::Started { call_id: call.id.clone(), effect })?;
         if effect == Effect::Changes {
             journal.sync_all()?;
         }
+        self.perform(permitted, journal, cancel).await
+    }
+
+    /// Takes a command of the person through the same door. What is taken away or denied stays so; that they gave
+    /// the command is their yes; a line out of a pipe is nobody's. No model hears of it, so the conversation does not hold it; the audit trail does.
+    pub(crate) async fn run_for_person(
+        &mut self,
+        argv: Vec<String>,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, SessionError> {
+        let args = Args::from_object([("argv".to_owned(), argv.clone().into())].into_iter().collect());
+        let call = ToolCall { id: "person".to_owned(), name: "exec".to_owned(), args };
+        let (call_id, tool) = Journal::named(&call);
+        let (chain_id, args) = (journal.chain_id(), redacted(&call.args));
+        journal.audit(AuditEvent::ToolCalled { chain_id, call_id, tool, args, salvaged: false })?;
+        let outcome = match self.prepare(call.clone(), cancel).await {
+            Err(error) => Outcome::Error(error),
+            Ok(prepared) => {
+                self.learn_of_the_sandbox(&prepared).await;
+                if self.person.is_some() {
+                    let yes = Approval::command(argv, Scope::ThisCall, true);
+                    Arc::make_mut(&mut self.authority).agent_mut().approvals.0.push(yes);
+                }
+                match self.decided(prepared) {
+                    Decision::Permit(permitted) => self.perform(permitted, journal, cancel).await?,
+                    Decision::Refuse { need, refusal } => {
+                        let error = refusal.into_error();
+                        journal.audit_denied(&call, need.as_ref(), &error)?;
+                        Outcome::Error(error)
+                    }
+                    Decision::Ask { need, reason, .. } => {
+                        let error = no_person(&need, &reason).into_error();
+                        journal.audit_denied(&call, Some(&need), &error)?;
+                        Outcome::Error(error)
+                    }
+                }
+            }
+        };
+        journal.audit_outcome(&call, &outcome)?;
+        Ok(outcome)
+    }
+
+    /// Runs a permitted call within its time, and bounds what it says.
+    async fn perform(
+        &self,
+        permitted: Permitted<Prepared>,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, SessionError> {
+        let prepared = permitted.peek();
+        let effect = prepared.spec().effect;
+        let written: Vec<String> = written_places(prepared);
         let context = Arc::new(self.context.for_call(cancel.child_token(), journal.chain_id()));
         for event in prepared.begins(&context) {
             journal.audit(event)?;

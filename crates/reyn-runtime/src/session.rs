@@ -19,6 +19,7 @@ use reyn_core::turn::TurnLimits;
 use reyn_llm::{ChatModel, ModelError};
 use reyn_tools::{Context, Registry};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::approvals::{ApprovalError, ApprovalStore, GivenAnswer};
 use crate::audit::{AuditError, AuditLog};
@@ -201,6 +202,18 @@ impl Session {
             self.journal.audit(AuditEvent::PermissionApprovalRevoked { key: key.to_owned() })?;
         }
         Ok(was_there)
+    }
+
+    /// Runs a program that the person gave, confined as the model's are. The model does not hear of it.
+    ///
+    /// # Errors
+    /// When the audit trail cannot be written.
+    pub async fn run_for_person(
+        &mut self,
+        argv: Vec<String>,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, SessionError> {
+        self.gate.run_for_person(argv, &mut self.journal, cancel).await
     }
 
     /// The tools that the session shows a model, with their parameter schemas.

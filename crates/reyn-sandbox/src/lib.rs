@@ -19,6 +19,7 @@ mod plain;
 mod policy;
 pub mod program;
 pub mod seatbelt;
+pub mod shim;
 pub mod system;
 
 pub use backend::{

@@ -13,6 +13,9 @@ use crate::policy::SandboxPolicy;
 
 const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
+/// Why sockets of this machine's programs are open.
+const SOCKETS: &str = "with the network come the sockets of this machine's programs";
+
 /// Runs processes under `sandbox-exec`.
 #[derive(Debug)]
 pub(crate) struct Seatbelt(());
@@ -81,17 +84,24 @@ impl SandboxBackend for Seatbelt {
             state: AxisState::Enforced { how: "the process group is killed".to_owned() },
             is_proven: false,
         };
-        [Writes, Metadata, Reads, Protected, ReadDeny, Network, LocalSockets, Subprocess]
+        let sockets = Axis {
+            name: LocalSockets,
+            state: AxisState::Unenforced { why: SOCKETS.to_owned() },
+            is_proven: false,
+        };
+        [Writes, Metadata, Reads, Protected, ReadDeny, Network, Subprocess]
             .map(enforced)
             .into_iter()
             .chain([Memory, ProcessCount, AxisName::Files].map(missing))
-            .chain([group])
+            .chain([group, sockets])
             .collect()
     }
 
     fn unenforced(&self, policy: &SandboxPolicy) -> Vec<Unenforced> {
         let limits = policy.limits;
         let files = limits.open_files_max.is_some() || limits.file_bytes_max.is_some();
+        let sockets =
+            policy.network.then(|| Unenforced { axis: AxisName::LocalSockets, why: SOCKETS.to_owned() });
         [
             (AxisName::Memory, limits.memory_bytes.is_some()),
             (AxisName::ProcessCount, limits.processes_max.is_some()),
@@ -100,6 +110,7 @@ impl SandboxBackend for Seatbelt {
         .into_iter()
         .filter(|(_, is_asked)| *is_asked)
         .map(|(axis, _)| Unenforced { axis, why: "Seatbelt has no limits".to_owned() })
+        .chain(sockets)
         .collect()
     }
 

@@ -131,6 +131,28 @@ pub fn toolchain_paths(home: &Path, path: &std::ffi::OsStr) -> Vec<PathBuf> {
     found
 }
 
+/// Variables that name a toolchain's folder, and what of it programs read; nothing means all of it.
+const NAMED: [(&str, &[&str]); 9] = [
+    ("CARGO_HOME", &["bin", "registry", "git", "config.toml", "config", "env"]),
+    ("RUSTUP_HOME", &[]),
+    ("PYENV_ROOT", &[]),
+    ("RBENV_ROOT", &[]),
+    ("NVM_DIR", &[]),
+    ("GOROOT", &[]),
+    ("GOPATH", &["bin", "pkg", "src"]),
+    ("JAVA_HOME", &[]),
+    ("VIRTUAL_ENV", &[]),
+];
+
+/// The folders of toolchains that variables name. Never a home folder, nor one that holds it.
+pub fn named_paths(home: &Path, variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Vec<PathBuf> {
+    let named = NAMED.iter().filter_map(|(name, parts)| Some((PathBuf::from(variable(name)?), *parts)));
+    let apart = named.filter(|(folder, _)| folder.is_absolute() && !home.starts_with(folder));
+    existing(apart.flat_map(|(folder, parts)| {
+        if parts.is_empty() { vec![folder] } else { parts.iter().map(|part| folder.join(part)).collect() }
+    }))
+}
+
 /// What belongs to a program at `X/bin/program`: `X/bin`, `X/lib` and the like; the file alone where it lies elsewhere.
 ///
 /// Never a home folder itself, nor one that holds it: `~/bin/program` brings `~/bin` and no more.
@@ -182,6 +204,26 @@ mod tests {
         assert_eq!(program_paths(&home.join("tool/bin/run"), &home), expected);
         let path = format!("{0}/tool/bin:bin:{0}", home.display());
         assert_eq!(toolchain_paths(&home, OsStr::new(&path)), [home.join("tool/bin"), home.join("tool/lib")]);
+    }
+
+    #[test]
+    fn a_variable_brings_its_toolchain_and_no_home_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for entry in ["home", "cargo/bin", "cargo/registry", "jdk"] {
+            std::fs::create_dir_all(root.join(entry)).unwrap();
+        }
+        std::fs::write(root.join("cargo/credentials.toml"), "").unwrap();
+        let given = |name: &str| match name {
+            "CARGO_HOME" => Some(root.join("cargo").into_os_string()),
+            "JAVA_HOME" => Some(root.join("jdk").into_os_string()),
+            "NVM_DIR" => Some(root.join("home").into_os_string()),
+            "GOROOT" => Some(root.clone().into_os_string()),
+            "PYENV_ROOT" => Some("relative".into()),
+            _ => None,
+        };
+        let expected = ["cargo/bin", "cargo/registry", "jdk"].map(|entry| root.join(entry));
+        assert_eq!(named_paths(&root.join("home"), given), expected);
     }
 
     #[test]

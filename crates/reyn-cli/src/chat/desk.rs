@@ -17,11 +17,11 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::names::Names;
-use super::slash;
 use super::status::Status;
 use super::turn_view::{ending_lines, news};
 use super::ui::Ui;
 use super::wire::{News, Wish};
+use super::{shell_line, slash};
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
 use crate::model_choice::Choice;
@@ -163,6 +163,9 @@ impl Desk {
             };
             let after = match wish {
                 Wish::Say(text) => self.turn(&text, wishes, &mut waiting, leave).await?,
+                Wish::Command(line) if line.trim_start().starts_with('!') => {
+                    self.shell_line(&line, wishes, &mut waiting, leave).await?
+                }
                 Wish::Command(line) => {
                     self.ui.tell(News::Said(line.clone()));
                     slash::run(self, &line).await
@@ -177,6 +180,40 @@ impl Desk {
                 return Ok(Exit::Done);
             }
         }
+    }
+
+    /// Runs a command of the person's own. What they say meanwhile waits for its end.
+    async fn shell_line(
+        &mut self,
+        line: &str,
+        wishes: &mut Receiver<Wish>,
+        waiting: &mut VecDeque<Wish>,
+        leave: &CancellationToken,
+    ) -> Result<After, Failure> {
+        self.ui.tell(News::Said(line.to_owned()));
+        self.ui.tell(News::TurnBegan);
+        self.ui.tell(News::Progress(format!("running {}", line.trim_start_matches('!').trim())));
+        let cancel = leave.child_token();
+        let ui = self.ui.clone();
+        let mut after = After::Stay;
+        let running = shell_line::run(self, line, &cancel);
+        tokio::pin!(running);
+        let result = loop {
+            tokio::select! {
+                biased;
+                result = &mut running => break result,
+                wish = wishes.recv() => match wish {
+                    Some(Wish::Cancel) => cancel.cancel(),
+                    Some(Wish::Leave) | None => {
+                        after = After::Leave;
+                        cancel.cancel();
+                    }
+                    Some(later @ (Wish::Say(_) | Wish::Command(_))) => waiting.push_back(later),
+                },
+            }
+        };
+        ui.tell(News::TurnEnded { notes: vec![], back: vec![] });
+        result.map(|()| after)
     }
 
     /// Runs a turn. What the person says meanwhile joins its next round; commands wait for its end.

@@ -8,6 +8,7 @@ pub(crate) mod desk;
 pub(crate) mod front;
 pub(crate) mod names;
 pub(crate) mod plain;
+pub(crate) mod shell_line;
 pub(crate) mod slash;
 pub(crate) mod status;
 pub(crate) mod stops;

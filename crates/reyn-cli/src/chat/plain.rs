@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::desk::{After, Desk};
 use super::front::is_command;
-use super::slash;
+use super::{shell_line, slash};
 use crate::exit::{Exit, Failure};
 use crate::opening;
 use crate::output;
@@ -56,7 +56,12 @@ pub(crate) async fn serve(desk: &mut Desk, leave: &CancellationToken) -> Result<
             continue;
         }
         if is_command(text) {
-            let after = slash::run(desk, text).await;
+            let after = if text.starts_with('!') {
+                shell_line::run(desk, text, leave).await?;
+                After::Stay
+            } else {
+                slash::run(desk, text).await
+            };
             if std::mem::take(&mut desk.has_failed) {
                 exit = worse(exit, Exit::Failed);
             }

@@ -698,8 +698,14 @@ fn commands_are_run_and_wrong_ones_told() {
     let mut screen = chat(&place);
     screen.say("ask");
     screen.wait_for("an answer");
-    screen.say("!ls");
-    screen.wait_for("nothing here runs commands of a shell");
+    screen.say("!echo from $((6 * 7)); echo x > reyn.yaml");
+    screen.wait_for("from 42");
+    screen.wait_for("Read-only file system");
+    screen.wait_for("ended with");
+    screen.say("!sleep 86405");
+    screen.wait_for("esc stops");
+    screen.send("\x1b");
+    screen.wait_for("cancelled by the person");
     screen.say("/modle");
     screen.wait_for("did you mean `/model`");
     screen.say("/cost");

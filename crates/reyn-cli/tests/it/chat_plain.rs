@@ -45,6 +45,20 @@ fn commands_work_in_a_pipe_too_and_what_needs_a_person_is_refused() {
 }
 
 #[test]
+fn a_command_line_out_of_a_pipe_is_nobodys_yes() {
+    let place = Place::with(&FakeServer::script([says("never asked")]));
+    let done = place.run_with_input(["chat"], "!echo x > out\n").exits(1);
+    assert!(
+        done.stderr.contains("nobody is there to allow it: running `sh -c 'echo x > out'`"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(place.read("out"), None);
+    let place = place.config("permissions: {exec: [\"sh -c\"]}\n");
+    assert_eq!(place.run_with_input(["chat"], "!echo $((6 * 7))\n").exits(0).stdout, "42\n");
+}
+
+#[test]
 fn the_exit_code_is_that_of_the_worst_message_or_command() {
     let server =
         FakeServer::script([Response::json(400, &json!({"error": {"message": "no"}})), says("ok").into()]);

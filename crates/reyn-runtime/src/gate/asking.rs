@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reyn_core::audit::AuditEvent;
 use reyn_core::capability::{Axis, Verdict};
-use reyn_core::gate::{Decision, Need};
+use reyn_core::gate::{Decision, Need, Refusal};
 use reyn_core::limits::{PREVIEW_MS_MAX, QUESTIONS_AT_ONCE_MAX, REASON_CHARS_MAX};
 use reyn_core::permission::{Approval, AskReason, FileOp, Scope, Target, Zones};
 use reyn_core::text::excerpt;
@@ -123,11 +123,7 @@ impl Gate {
         let Asking { call, later, need, reason } = *asking;
         let zones = self.authority.agent().zones().clone();
         if self.person.is_none() {
-            let refusal = match need {
-                Need::File { op, target } => reason.refused_for_want_of_a_person(*op, target),
-                Need::Exec { command } => reason.no_person_for(command),
-            };
-            let error = refusal.into_error();
+            let error = no_person(need, reason).into_error();
             journal.audit_denied(call, Some(need), &error)?;
             return Ok(Asked::Refused(error));
         }
@@ -262,6 +258,14 @@ impl Gate {
         };
         journal.audit(AuditEvent::PermissionGranted { chain_id: journal.chain_id(), key, persisted })?;
         Ok(if is_for_this_call { Asked::ForThisCall(approval) } else { Asked::Kept })
+    }
+}
+
+/// The refusal when nobody is there to be asked.
+pub(super) fn no_person(need: &Need, reason: &AskReason) -> Refusal {
+    match need {
+        Need::File { op, target } => reason.refused_for_want_of_a_person(*op, target),
+        Need::Exec { command } => reason.no_person_for(command),
     }
 }
 

@@ -20,7 +20,7 @@ use reyn_core::text::excerpt;
 use reyn_core::tool::{CallError, ErrorKind};
 use reyn_sandbox::{
     BackendChoice, BackendKind, Exited, HelperProgram, Launch, LaunchError, Limits, NamespaceChoice,
-    Resolution, Unenforced, git, program,
+    Resolution, Unenforced, git, program, shim,
 };
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -101,9 +101,12 @@ impl ProcessSettings {
         }
     }
 
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_os_str())
+    }
+
     fn path_variable(&self) -> &OsStr {
-        let path = self.environment.iter().find(|(name, _)| name == "PATH");
-        path.map_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"), |(_, value)| value.as_os_str())
+        self.variable("PATH").unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"))
     }
 }
 
@@ -239,14 +242,17 @@ impl Processes {
             return Err(CallError::new(ErrorKind::InvalidArgs, text)
                 .hint("write what is long into a file, or give it as `stdin`"));
         }
-        program::find(OsStr::new(name), self.settings.path_variable(), cwd).map_err(|error| {
+        let found = program::find(OsStr::new(name), self.settings.path_variable(), cwd).map_err(|error| {
             if let LaunchError::ProgramUnknown { nearest, .. } = error {
                 let text = format!("no program is named `{}` on PATH", excerpt(name, NAME_BYTES_MAX));
                 return CallError { suggestions: nearest, ..CallError::new(ErrorKind::HandlerError, text) }
                     .hint("`argv` names a program and is no line for a shell; name one that is installed");
             }
             CallError::new(ErrorKind::HandlerError, error.to_string())
-        })
+        })?;
+        let home = self.settings.home.as_deref().unwrap_or(Path::new("/nonexistent"));
+        let variable = |name: &str| self.settings.variable(name)?.to_str().map(str::to_owned);
+        Ok(shim::behind(&found, cwd, home, variable).unwrap_or(found))
     }
 
     /// How long a program may take. `field` is what the call says it with.

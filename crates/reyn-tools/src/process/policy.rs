@@ -81,6 +81,7 @@ pub(super) fn policy(
     reads.retain(|path| path.exists());
     reads.extend(system::read_paths());
     reads.extend(system::toolchain_paths(&home, settings.path_variable()));
+    reads.extend(system::named_paths(&home, |name| settings.variable(name).map(ToOwned::to_owned)));
     reads.extend(system::program_paths(&request.program, &home));
     writes.extend(system::write_paths());
     let policy = SandboxPolicy {

@@ -23,7 +23,8 @@ pub(super) static SLASH: Slash = Slash {
     },
 };
 
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 10] = [
+    ("!COMMAND", "runs it in the sandbox and shows what it says; the model does not see it"),
     ("alt-enter, shift-enter", "a new line; so does a \\ before enter"),
     ("enter while it works", "joins the next round"),
     ("esc, ctrl-C", "stops the model; twice leaves"),

@@ -63,15 +63,11 @@ pub(crate) fn set_names(desk: &Desk) {
     desk.names.set("help", all().map(|slash| (slash.name.to_owned(), slash.summary.to_owned())).collect());
 }
 
-const NO_SHELL: &str =
-    "nothing here runs commands of a shell; with a space before the `!`, it is said to the model";
-
-/// Runs a line that begins with `/`, or says why none that begins with `!` is run. What goes wrong is printed; the chat goes on.
+/// Runs a line that begins with `/`. What goes wrong is printed; the chat goes on.
 pub(crate) async fn run(desk: &mut Desk, line: &str) -> After {
     let line = line.trim();
     let (name, arguments) = line[1..].split_once(char::is_whitespace).unwrap_or((&line[1..], ""));
     let result = match find(name) {
-        _ if line.starts_with('!') => Err(NO_SHELL.to_owned()),
         Ok(slash) => (slash.run)(desk, arguments.trim()).await,
         Err(words) => Err(words),
     };
