@@ -24,7 +24,11 @@ use crate::constraint::{Constraint, Grammars, likeliest};
 use crate::pieces::Pieces;
 use crate::prompt::{Prompt, Turn, prompt};
 use crate::quoting::{as_text, escaped, goes_on};
+use crate::repetition::is_loop;
 use crate::state_file::StateFile;
+
+/// How an answer begins that a schema holds. One that says the same again and again is ended; a call may have to.
+const ANSWER: &str = "{\"answer\"";
 
 /// One request, owned by the thread.
 pub(crate) struct Job {
@@ -207,13 +211,20 @@ impl<'a> Engine<'a> {
         let (mut text, mut pieces) = (String::new(), Pieces::default());
         let mut finish = Finish::Stop;
         let mut next = constraint.forced();
+        let begun = self.held.len();
         loop {
             if next.is_empty() {
                 if constraint.is_finished() {
                     break;
                 }
-                let Some(tokens) = self.choose(constraint)? else { break };
-                next = tokens;
+                let has_ended = text.starts_with(ANSWER) && is_loop(&self.held[begun..]);
+                next = match has_ended.then(|| self.end_of_answer(constraint)).flatten() {
+                    Some(tokens) => tokens,
+                    None => match self.choose(constraint)? {
+                        Some(tokens) => tokens,
+                        None => break,
+                    },
+                };
             }
             next.truncate(tokens_max - self.held.len());
             if next.is_empty() {
@@ -239,6 +250,12 @@ impl<'a> Engine<'a> {
             job.say(News::Text(last));
         }
         Ok((text, finish))
+    }
+
+    /// What ends an answer. `None` where it cannot end.
+    fn end_of_answer(&self, constraint: &mut Constraint) -> Option<Vec<LlamaToken>> {
+        let tokens = self.model.vocab().tokenize(b"\"}", false, false);
+        constraint.take(&tokens).then_some(tokens)
     }
 
     /// The next tokens: what the model says, as far as the constraint allows, and what must follow. What it

@@ -9,6 +9,7 @@ mod engine;
 mod pieces;
 mod prompt;
 mod quoting;
+mod repetition;
 mod state_file;
 
 pub use chat::{LocalChat, LocalOptions};
