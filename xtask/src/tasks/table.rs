@@ -106,6 +106,15 @@ pub(super) const TASKS: &[Task] = &[
         },
     },
     Task {
+        said: "Write a Rust program that says \"hello\" into hello.rs",
+        is_met: |seen| {
+            seen.only_changed(&["hello.rs"])
+                && seen
+                    .file("hello.rs")
+                    .is_some_and(|text| text.contains("(\"") && text.trim_end().ends_with('}'))
+        },
+    },
+    Task {
         said: "Delete old.txt",
         is_met: |seen| seen.only_changed(&["old.txt"]) && seen.file("old.txt").is_none(),
     },

@@ -63,7 +63,7 @@ pub const PROFILE: Profile = Profile {
         To use a tool: {\"tool\": NAME, \"args\": {...}}\n\
         To reply to the user: {\"answer\": TEXT}\n\
         Use a tool when the request needs a file or a folder; you know a file only after reading it. \
-        Otherwise answer directly. When a result holds what was asked, answer.\n\
+        Otherwise answer directly, in the language of the user. When a result holds what was asked, answer.\n\
         Tools:\n",
     // To go on where a result was cut.
     optional_parameters: &["offset"],
@@ -143,9 +143,10 @@ pub fn request<'a>(
             let repeated = repeated_tools(log);
             let is_change = asks_for_a_change(log);
             let is_look = |name: &str| {
+                // What is to change is read: of a name alone nothing is known that must stay.
                 takes_a_path(surface, name)
                     && !PROFILE.after_a_look.contains(&name)
-                    && !(is_change && PROFILE.after_a_look_for_a_change.contains(&name))
+                    && (!is_change || PROFILE.reads.contains(&name))
             };
             let can_look = surface.callables.iter().any(|callable| is_look(&callable.name));
             let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
