@@ -283,7 +283,9 @@ impl<'a> Engine<'a> {
             if constraint.take(&tokens) {
                 return Ok(Some(tokens));
             }
-            return Err(local("a quote cannot be written as text"));
+            // The quote of a name or a fixed word is no text.
+            constraint.take(&[token]);
+            return Ok(Some(std::iter::once(token).chain(constraint.forced()).collect()));
         }
         Ok(Some(std::iter::once(token).chain(forced).collect()))
     }

@@ -63,7 +63,7 @@ pub const PROFILE: Profile = Profile {
         To use a tool: {\"tool\": NAME, \"args\": {...}}\n\
         To reply to the user: {\"answer\": TEXT}\n\
         Use a tool when the request needs a file or a folder; you know a file only after reading it. \
-        Otherwise answer directly, in the language of the user. When a result holds what was asked, answer.\n\
+        Otherwise answer directly in their language. When a result holds what was asked, answer.\n\
         Tools:\n",
     // To go on where a result was cut.
     optional_parameters: &["offset"],
@@ -81,13 +81,7 @@ pub const PROFILE: Profile = Profile {
                 ("Result of read_file:\nbuy milk", r#"{"answer": "a.txt says: buy milk"}"#),
             ],
         },
-        Example {
-            tool: "",
-            exchange: &[(
-                "show me a loop in C",
-                r#"{"answer": "for (int i = 0; i < 3; i++) { puts(\"hi\"); }"}"#,
-            )],
-        },
+        Example { tool: "", exchange: &[("show me a loop in C", r#"{"answer": "for (;;) f();"}"#)] },
         Example {
             tool: "write_file",
             exchange: &[
