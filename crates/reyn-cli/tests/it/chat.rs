@@ -499,18 +499,11 @@ fn another_size_shows_the_same_conversation() {
     screen.send("\r");
     screen.wait_for("still here");
     screen.wait_gone("esc stops");
-    expect![[r#"
-        › go
-
-        a sentence that is longer than the narrow terminal and is broken at its spaces
-
-        › half typed!
-
-        still here
-
-        › 
-        fake/test · 15 tokens · s"#]]
-    .assert_eq(&screen.text());
+    // Where a row breaks and how many empty ones stand between depends on the size at which it was drawn.
+    let plain = |text: &str| text.split_whitespace().collect::<String>();
+    let expected = format!("› go {long} › half typed! still here › fake/test · 15 tokens · s");
+    let shown = plain(&screen.everything());
+    assert!(shown.ends_with(&plain(&expected)), "{shown}");
     screen.leave();
 }
 
