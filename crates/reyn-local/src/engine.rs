@@ -284,7 +284,9 @@ impl<'a> Engine<'a> {
                 return Ok(Some(tokens));
             }
             // The quote of a name or a fixed word is no text.
-            constraint.take(&[token]);
+            if !constraint.take(&[token]) {
+                return Err(local("a token that was allowed is allowed no more"));
+            }
             return Ok(Some(std::iter::once(token).chain(constraint.forced()).collect()));
         }
         Ok(Some(std::iter::once(token).chain(forced).collect()))

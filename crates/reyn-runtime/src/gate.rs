@@ -217,10 +217,19 @@ impl Gate {
             Err(error) => Outcome::Error(error),
             Ok(prepared) => {
                 self.learn_of_the_sandbox(&prepared).await;
+                // A no about a file bounds the programs of the person too, so answers are read anew.
+                let mut approvals = match self.approvals.current(self.authority.agent().zones()) {
+                    Ok(approvals) => approvals,
+                    Err(error) => {
+                        let outcome = Outcome::Error(undecided(&error));
+                        journal.audit_outcome(&call, &outcome)?;
+                        return Ok(outcome);
+                    }
+                };
                 if self.person.is_some() {
-                    let yes = Approval::command(argv, Scope::ThisCall, true);
-                    Arc::make_mut(&mut self.authority).agent_mut().approvals.0.push(yes);
+                    approvals.0.push(Approval::command(argv, Scope::ThisCall, true));
                 }
+                Arc::make_mut(&mut self.authority).agent_mut().approvals = approvals;
                 match self.decided(prepared) {
                     Decision::Permit(permitted) => self.perform(permitted, journal, cancel).await?,
                     Decision::Refuse { need, refusal } => {
