@@ -1,6 +1,5 @@
 //! Programs: who lets them run, what they reach, and that they end with their owner.
 
-use std::path::Path;
 use std::time::Instant;
 
 use expect_test::expect;
@@ -165,100 +164,6 @@ fn much_output_is_cut_in_the_middle_and_counted() {
     "#]]
     .assert_debug_eq(&facts);
     assert!(result.trim_end().ends_with("y\nend") && result.len() < 50_000, "{}", result.len());
-}
-
-/// Whether one tool changes this file of a fresh place when everything is allowed that can be.
-fn changes(tool: &str, path: &str) -> bool {
-    let by_program = |script: &str| json!({"argv": ["sh", "-c", script, "sh", path]});
-    let (name, args) = match tool {
-        "write_file" => ("write_file", json!({"path": path, "content": "new"})),
-        "edit_file" => ("edit_file", json!({"path": path, "old_string": "old", "new_string": "new"})),
-        "delete_file" => ("delete_file", json!({ "path": path })),
-        "exec write" => ("exec", by_program("printf new > \"$1\"")),
-        "exec edit" => ("exec", by_program("sed s/old/new/ \"$1\" > t.tmp && cat t.tmp > \"$1\"")),
-        "exec delete" => ("exec", by_program("rm \"$1\"")),
-        "exec replace" => ("exec", by_program("printf new > t.tmp && mv t.tmp \"$1\"")),
-        other => panic!("{other}"),
-    };
-    let server = uses(name, args);
-    let place = Place::with(&server).file("notes.md", "old").file("sub/a.md", "old").config("# old\n");
-    let place =
-        place.file(".git/config", "# old\n").file(".git/hooks/old", "old").file(".git/HEAD", "ref: x\n");
-    std::fs::write(place.outside.join("a.md"), "old").unwrap();
-    std::fs::write(place.home.join(".reyn/secrets.env"), "OLD=old\n").unwrap();
-    for (to, link) in [("../outside/a.md", "link-out"), ("reyn.yaml", "link-config"), ("notes.md", "link-in")]
-    {
-        std::os::unix::fs::symlink(to, place.root.join(link)).unwrap();
-    }
-    if path == "twin" {
-        std::fs::hard_link(place.root.join("reyn.yaml"), place.root.join("twin")).unwrap();
-    }
-    let state = || {
-        let read = |path: &Path| std::fs::read(path).ok();
-        let places = [
-            "notes.md",
-            "sub/a.md",
-            "sub/new.md",
-            "reyn.yaml",
-            "reyn.local.yaml",
-            ".reyn/approvals.yaml",
-            ".reyn/config.yaml",
-            ".git/config",
-            ".git/hooks/old",
-            ".git/hooks/new",
-            "twin",
-        ];
-        let inside = places.iter().map(|name| read(&place.root.join(name)));
-        let links = ["link-out", "link-config", "link-in"].map(|link| place.root.join(link).is_symlink());
-        let others = [place.outside.join("a.md"), place.home.join(".reyn/secrets.env")];
-        (inside.chain(others.iter().map(|path| read(path))).collect::<Vec<_>>(), links)
-    };
-    let before = state();
-    let allow = ["--allow", "file.write", "--allow", "exec"];
-    let args: Vec<&str> = ["ask", "go"].into_iter().chain(allow).collect();
-    let _ = crate::running::Running::new(place.command(&args), place.masks()).finish();
-    before != state()
-}
-
-#[test]
-fn the_same_path_has_the_same_verdict_from_a_file_tool_and_from_a_program() {
-    // Path, and whether it may be written, edited, deleted by each.
-    let table = [
-        ("notes.md", true),
-        ("sub/a.md", true),
-        ("link-in", true),
-        ("reyn.yaml", false),
-        (".git/config", false),
-        (".git/hooks/old", false),
-        ("../outside/a.md", false),
-        ("link-out", false),
-        ("link-config", false),
-        ("twin", false),
-    ];
-    for (path, is_open) in table {
-        for tool in ["write_file", "edit_file", "exec write", "exec edit"] {
-            assert_eq!(changes(tool, path), is_open, "{tool} {path}");
-        }
-        let is_link = path.starts_with("link");
-        for tool in ["delete_file", "exec delete", "exec replace"] {
-            // A link is a name in the workspace: a program may drop it, and what it leads to stays.
-            if !is_link {
-                assert_eq!(changes(tool, path), is_open, "{tool} {path}");
-            }
-        }
-    }
-    let new = [
-        ("sub/new.md", true),
-        ("reyn.local.yaml", false),
-        (".reyn/approvals.yaml", false),
-        (".reyn/config.yaml", false),
-        (".git/hooks/new", false),
-    ];
-    for (path, is_open) in new {
-        for tool in ["write_file", "exec write", "exec replace"] {
-            assert_eq!(changes(tool, path), is_open, "{tool} {path}");
-        }
-    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod man;
 mod model_choice;
 mod model_files;
 mod op_forms;
+mod path_matrix;
 mod permission;
 mod permissions;
 mod place;

@@ -25,9 +25,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::place::Place;
 
-/// A workspace with `src/a` and `out`, and what the operator says.
-struct Stage {
-    _folder: tempfile::TempDir,
+/// A workspace, and what the operator says.
+pub(crate) struct Stage {
+    _folder: Option<tempfile::TempDir>,
     root: PathBuf,
     settings: ProcessSettings,
     exec: Option<ExecRule>,
@@ -35,6 +35,7 @@ struct Stage {
 }
 
 impl Stage {
+    /// With `src/a` and `out`.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -43,6 +44,11 @@ impl Stage {
         }
         std::fs::write(root.join("src/a"), "hello\n").unwrap();
         std::fs::write(root.join("reyn.yaml"), "# mine\n").unwrap();
+        Self { _folder: Some(folder), ..Self::at(&root) }
+    }
+
+    /// A folder that is there.
+    pub(crate) fn at(root: &Path) -> Self {
         let environment = vec![
             ("PATH".into(), "/usr/bin:/bin".into()),
             ("LANG".into(), "C".into()),
@@ -54,11 +60,23 @@ impl Stage {
             arguments: vec![SUPERVISE.to_owned()],
         };
         let settings = ProcessSettings::new(environment, None, helper);
-        Self { _folder: folder, root, settings, exec: Some(ExecRule::Allow), narrowings: vec![] }
+        Self {
+            _folder: None,
+            root: root.to_owned(),
+            settings,
+            exec: Some(ExecRule::Allow),
+            narrowings: vec![],
+        }
+    }
+
+    /// The run was started with `--allow-shell`.
+    pub(crate) fn with_shell(mut self) -> Self {
+        self.settings.is_shell_allowed = true;
+        self
     }
 
     /// What the calls of a skill's step come to.
-    fn calls(&self, tool: &str, all_args: &[Value]) -> TurnReport {
+    pub(crate) fn calls(&self, tool: &str, all_args: &[Value]) -> TurnReport {
         let asked = all_args.iter().enumerate().map(|(at, args)| call(&at.to_string(), tool, args));
         let model = Arc::new(ScriptedModel::new([calls(asked.collect::<Vec<_>>()), says("done")]));
         let zones = Zones::new(self.root.clone(), vec![]);
@@ -319,16 +337,9 @@ const SHELL_EVENTS: [&str; 6] = [
     "sandboxed_exec_completed",
 ];
 
-/// A stage whose run was started with `--allow-shell`.
-fn with_shell() -> Stage {
-    let mut stage = Stage::new();
-    stage.settings.is_shell_allowed = true;
-    stage
-}
-
 #[test]
 fn a_line_runs_with_the_flag_and_the_first_result_says_what_replaces_it() {
-    let stage = with_shell();
+    let stage = Stage::new().with_shell();
     let lines = ["cat src/a | wc -l; echo no >&2; exit 3", "true"];
     let report = stage.calls("shell", &lines.map(|line| json!({ "cmd": line })));
     let results: Vec<Value> = report
@@ -366,7 +377,7 @@ fn a_line_runs_with_the_flag_and_the_first_result_says_what_replaces_it() {
 
 #[test]
 fn a_line_is_stopped_at_the_end_of_its_time() {
-    let stage = with_shell();
+    let stage = Stage::new().with_shell();
     let done = stage.result("shell", json!({"cmd": "echo begun; exec sleep 60", "timeout": 1}));
     let note = "`shell` is deprecated and goes away in 1.0; use `sandboxed_exec`";
     assert_eq!(
@@ -403,7 +414,7 @@ fn without_the_flag_a_line_is_not_run_and_nobody_is_asked() {
 #[test]
 fn a_line_that_permissions_refuse_is_a_result_too() {
     let wants_person = |exec: Option<ExecRule>, narrowings: Vec<Narrowing>| {
-        let stage = Stage { exec, narrowings, ..with_shell() };
+        let stage = Stage { exec, narrowings, ..Stage::new().with_shell() };
         let report = stage.calls("shell", &[json!({"cmd": "touch out/made"})]);
         let Outcome::Ok(output) = &report.calls[0].outcome else { panic!("{report:?}") };
         assert_eq!(output.fields["status"], "shell_not_allowed");
