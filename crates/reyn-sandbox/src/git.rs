@@ -51,6 +51,19 @@ pub fn paths(workspace: &Path) -> GitPaths {
     }
 }
 
+/// The file of a worktree's repository that says what Git passes over, where there is a plain one.
+pub(crate) fn exclude_file(worktree: &Path) -> Option<PathBuf> {
+    let found = worktree.join(".git").symlink_metadata().ok()?;
+    let repository = if found.is_dir() {
+        worktree.join(".git")
+    } else {
+        // Also of a worktree that names a folder which does not name it back: this only hides.
+        paths(worktree).write_paths.pop()?
+    };
+    let exclude = repository.join("info/exclude");
+    (exclude.canonicalize().ok()? == exclude).then_some(exclude)
+}
+
 impl GitPaths {
     /// Removes what appeared during a run at [`GitPaths::absent`]; gives it when it was there.
     ///

@@ -6,8 +6,9 @@ use std::path::Path;
 use anyhow::Result;
 
 /// Names and texts.
-pub(super) const FILES: [(&str, &str); 8] = [
+pub(super) const FILES: [(&str, &str); 9] = [
     ("README.md", README),
+    ("HANDBOOK.md", HANDBOOK),
     ("Cargo.toml", CARGO),
     ("notes.md", "# Notes\n\n- ask Aiko about the cache\n- the release is on Friday\n\nThe end.\n"),
     ("old.txt", "nobody needs this\n"),
@@ -61,6 +62,98 @@ A result is never used when one of its files has changed. Two runs at the same t
 ## License
 
 MIT. Copyright 2026 the Larder authors.
+";
+
+/// Long and full of code, which small models like to copy.
+const HANDBOOK: &str = "# Larder handbook
+
+[README](README.md) · [changes](CHANGES.md)
+
+Larder sits between you and programs that take their time. You put it before a command; it watches which files
+the command opens, and when nothing of them has changed it hands back what the last run printed and wrote. This
+handbook is for people who run it in a team: how to share results, how to keep the folder small, and what to do
+when a result looks wrong.
+
+**Start.** Nothing needs to be configured:
+
+```sh
+larder -- make report
+```
+
+**Look.** Which results are there, how old and how large they are:
+
+```sh
+larder list
+larder list --older-than 3d --json
+larder show 5f2a
+```
+
+Both commands read the index alone, so they are fast with a million results.
+
+## Sharing results in a team
+
+Point every machine at one folder on a network drive. A result that one person computed is then found by all:
+
+```sh
+export LARDER_DIR=/mnt/team/larder
+larder -- python train.py --epochs 3
+```
+
+Results are signed with the key of the person who made them. A machine takes results only of keys that it trusts:
+
+```sh
+larder key show
+larder key trust ed25519:9c1f0b… --name mika
+larder key list
+```
+
+- **Trust is per machine**: there is no list that one person writes for everybody.
+- **A key that is taken back** makes its results invisible at once; they are removed with the next clean-up.
+- **Results without a signature** are used only by the machine that made them.
+
+## Keeping the folder small
+
+Larder removes the oldest results when the folder is larger than its limit. On a shared folder one machine does it:
+
+```toml
+# larder.toml
+[clean]
+size_max = \"200GB\"
+age_max = \"30d\"
+host = \"build-1\"
+```
+
+- `size_max` counts what is on disk, after compression.
+- `age_max` counts from the last use, not from the first.
+- Nothing is removed while somebody reads it.
+
+## When a result looks wrong
+
+1. `larder why 5f2a` prints the command, the variables and every file that the result depends on.
+2. `larder -- --fresh make report` runs the command again and compares; a difference is shown as a diff.
+3. `larder forget 5f2a` removes one result, `larder forget --all` every one.
+
+Programs that read the clock, random numbers or the network give another result each time. Mark them:
+
+```toml
+[[rule]]
+command = \"curl *\"
+cache = false
+```
+
+## Numbers
+
+| what | time |
+|---|---|
+| a hit, 10 files | 4 ms |
+| a hit, 10,000 files | 90 ms |
+| watching a run, per opened file | 30 µs |
+| clean-up of 100,000 results | 6 s |
+
+## Where to ask
+
+Write to the list, with the output of `larder doctor`. It names the version, the file system, the limits and the
+last ten decisions, and no file's content.
 ";
 
 const CARGO: &str = "[package]

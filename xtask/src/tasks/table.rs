@@ -32,6 +32,15 @@ pub(super) const TASKS: &[Task] = &[
         said: "README.mdを一文で要約してください。",
         is_met: |seen| tells_of_the_readme(seen) && seen.is_japanese(),
     },
+    Task { said: "What does HANDBOOK.md say?", is_met: |seen| tells_of_the_handbook(seen) },
+    Task {
+        said: "Summarize HANDBOOK.md in three bullet points.",
+        is_met: |seen| tells_of_the_handbook(seen) && seen.words(&["- ", "1.", "* "]) > 0,
+    },
+    Task {
+        said: "HANDBOOK.md には何が書いてありますか？",
+        is_met: |seen| tells_of_the_handbook(seen) && seen.is_japanese(),
+    },
     Task {
         said: "Does it run on Windows? See README.md.",
         is_met: |seen| seen.is_untouched() && seen.words(&["not supported", "no", "isn't"]) > 0,
@@ -142,6 +151,25 @@ pub(super) const TASKS: &[Task] = &[
 
 fn tells_of_the_readme(seen: &Seen<'_>) -> bool {
     seen.is_untouched() && seen.words(&README_WORDS) >= 2
+}
+
+/// Told, not copied.
+fn tells_of_the_handbook(seen: &Seen<'_>) -> bool {
+    const WORDS: [&str; 12] = [
+        "team",
+        "shar",
+        "result",
+        "trust",
+        "clean",
+        "small",
+        "command",
+        "チーム",
+        "共有",
+        "結果",
+        "コマンド",
+        "プログラム",
+    ];
+    seen.is_untouched() && seen.words(&WORDS) >= 2 && seen.answer.chars().count() < 1200
 }
 
 fn text_of(name: &str) -> &'static str {

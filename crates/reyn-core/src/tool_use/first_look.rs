@@ -119,6 +119,19 @@ const QUESTIONS_IN_JAPANESE: [&str; 14] = [
     "数えて",
 ];
 
+/// Those of them that are met by the text itself.
+const TO_BE_SHOWN: [&str; 8] = ["show", "print", "quote", "copy", "list", "give", "code", "line"];
+/// The same in Japanese.
+const TO_BE_SHOWN_IN_JAPANESE: [&str; 4] = ["見せて", "表示", "引用", "一覧"];
+
+/// Whether the latest message asks to see a text, or lines of it.
+#[must_use]
+pub(crate) fn asks_to_be_shown(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    has_word(&text, &TO_BE_SHOWN) || TO_BE_SHOWN_IN_JAPANESE.iter().any(|shown| text.contains(shown))
+}
+
 /// Whether the latest message asks to be told something, and not to change anything. Of a message in other
 /// words or languages nothing is known.
 #[must_use]

@@ -13,6 +13,7 @@ mod confine;
 mod control;
 mod descendants;
 mod filter;
+mod git_exclude;
 mod identity;
 mod init;
 mod mounts;

@@ -34,8 +34,10 @@ const DAEMON_SOCKETS: [&str; 14] = [
 const TEMPORARY: &str = "/tmp";
 /// Size of the private shared memory, in the words of tmpfs.
 const SHARED_MEMORY: &std::ffi::CStr = c"mode=1777,size=256m";
-/// A file system that holds an empty file and an empty folder.
-const EMPTY: &std::ffi::CStr = c"mode=700,size=4k,nr_inodes=8";
+/// A file system that holds an empty file, an empty folder and what Git is told to pass over.
+const EMPTY: &std::ffi::CStr = c"mode=700,size=1m,nr_inodes=64";
+/// Repositories whose `info/exclude` is covered, so that all texts fit.
+const EXCLUDES_MAX: usize = 3;
 
 /// Makes all mounts.
 pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
@@ -80,7 +82,7 @@ pub(super) fn make(task: &Task, plan: &Plan) -> Result<(), Failure> {
 /// Covers what must not be read or reached, from an empty file system that nothing else is in.
 fn cover(task: &Task, plan: &Plan) -> Result<(), Failure> {
     let daemons = if task.policy.network { daemons(task) } else { vec![] };
-    if plan.links.is_empty() && plan.covered.is_empty() && daemons.is_empty() {
+    if plan.links.is_empty() && plan.covered.is_empty() && plan.excludes.is_empty() && daemons.is_empty() {
         return Ok(());
     }
     let root = &task.scratch;
@@ -96,6 +98,13 @@ fn cover(task: &Task, plan: &Plan) -> Result<(), Failure> {
     for (path, is_folder) in plan.covered.iter().chain(&daemons) {
         bind(if *is_folder { &folder } else { &file }, path)?;
         read_only(path)?;
+    }
+    for (at, exclude) in plan.excludes.iter().take(EXCLUDES_MAX).enumerate() {
+        let source = root.join(format!("exclude-{at}"));
+        std::fs::write(&source, &exclude.text)
+            .map_err(|error| Failure::at(Step::Mounts, source.as_path(), &error))?;
+        bind(&source, &exclude.path)?;
+        read_only(&exclude.path)?;
     }
     Ok(())
 }

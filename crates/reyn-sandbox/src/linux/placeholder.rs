@@ -36,8 +36,11 @@ pub(super) enum Held {
 }
 
 impl Placeholder {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Makes a stand-in at a path where nothing is, or shares the one that is there.
-    ///
     pub(super) fn hold(path: &Path, is_folder: bool) -> io::Result<Held> {
         for _ in 0..TRIES_MAX {
             match make(path, is_folder) {

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::git_exclude::{self, Exclude};
 use super::placeholder::{self, Held, Placeholder};
 use super::wire::{Failure, Step};
 use crate::policy::{ProtectedPath, SandboxPolicy};
@@ -27,6 +28,8 @@ pub(super) struct Plan {
     pub(super) covered: BTreeSet<(PathBuf, bool)>,
     /// Real paths of the write paths.
     pub(super) writable: Vec<PathBuf>,
+    /// What Git is told to pass over.
+    pub(super) excludes: Vec<Exclude>,
     /// Stand-ins to be given back after the run.
     pub(super) placeholders: Vec<Placeholder>,
 }
@@ -57,6 +60,9 @@ impl Plan {
                 Err(error) => return Err(Failure::at(Step::Protect, path.as_path(), &error)),
             }
         }
+        let stand_ins = plan.placeholders.iter().map(Placeholder::path);
+        let covered = plan.covered.iter().map(|(path, _)| path.as_path());
+        plan.excludes = git_exclude::of(stand_ins.chain(covered));
         Ok(plan)
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use reyn_sandbox::{NamespaceChoice, git, program};
+use reyn_sandbox::{NamespaceChoice, ProtectedPath, git, program};
 
 use crate::setup::{Here, here, skip};
 
@@ -98,4 +98,24 @@ async fn git_commits_in_a_linked_worktree() {
         let within = crate::setup::said(&here.run(launch).await.unwrap());
         assert_ne!(within, "done", "{arguments:?}");
     }
+}
+
+#[tokio::test]
+async fn git_takes_no_stand_in_and_no_covered_file_for_a_new_one() {
+    let Some(mut here) = repository().await else { return };
+    let exclude = here.inside.join(".git/info/exclude");
+    std::fs::write(&exclude, "*.o").unwrap();
+    for name in ["new", "a.o", "private"] {
+        std::fs::write(here.inside.join(name), "text").unwrap();
+    }
+    here.policy.protected = git::paths(&here.inside).protected;
+    let absent = |name: &str, is_folder| ProtectedPath { path: here.inside.join(name), is_folder };
+    let added = [absent("reyn.yaml", false), absent("folder", true), absent("sub/a", false)];
+    here.policy.protected.extend(added);
+    here.policy.read_deny_paths = vec![here.inside.join("private")];
+    let (text, exited) = here.shell("git add -A && git status --porcelain").await;
+    assert_eq!(text, "A  file\nA  new\n", "{}", String::from_utf8_lossy(&exited.stderr.head));
+    let (_, exited) = here.shell("echo x >> .git/info/exclude").await;
+    assert_ne!(exited.ending, reyn_sandbox::Ending::Exited { code: 0 });
+    assert_eq!(std::fs::read_to_string(&exclude).unwrap(), "*.o");
 }
