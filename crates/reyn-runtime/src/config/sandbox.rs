@@ -91,7 +91,7 @@ impl List {
 /// The effective values of `settings`; relative paths start at `places.base`, the project.
 pub(super) fn resolved(settings: &SandboxSettings, places: Places<'_>, tree: &Node) -> Resolved {
     let values = settings.effective();
-    let mut found = Found { places, tree, problems: vec![], notices: vec![] };
+    let mut found = Found { places, tree, placed: vec![], problems: vec![], notices: vec![] };
     let config = SandboxConfig {
         backend: settings.backend,
         on_unsupported: settings.on_unsupported,
@@ -115,12 +115,15 @@ pub(super) fn resolved(settings: &SandboxSettings, places: Places<'_>, tree: &No
     found.names("deny_env_names", &config.deny_env_names);
     found.names("allow_env_names", config.allow_env_names.as_deref().unwrap_or_default());
     found.problems.extend(times(&config, tree));
+    found.contradictions(&config);
     Resolved { config, problems: found.problems, notices: found.notices }
 }
 
 struct Found<'a> {
     places: Places<'a>,
     tree: &'a Node,
+    /// Which entry of which list each path came from.
+    placed: Vec<(List, usize, PathBuf)>,
     problems: Vec<ConfigProblem>,
     notices: Vec<String>,
 }
@@ -140,7 +143,10 @@ impl Found<'_> {
                     );
                     self.notices.push(notice);
                 }
-                Ok(found) => paths.extend(found),
+                Ok(found) => {
+                    self.placed.extend(found.iter().map(|path| (list, at, path.clone())));
+                    paths.extend(found);
+                }
                 Err((why, hint)) => {
                     let node = self.node(list.key(), at);
                     let why = if node.is_secret { "a path cannot be resolved" } else { &why };
@@ -184,6 +190,41 @@ impl Found<'_> {
         let mut paths = vec![self.places.resolve(text)?];
         paths.extend(own_place(list, written));
         Ok(paths)
+    }
+
+    /// What is written and must not be read, or written and must not be.
+    fn contradictions(&mut self, config: &SandboxConfig) {
+        let workspace = self.places.base.canonicalize().ok().filter(|_| config.is_workspace_writable);
+        let opened = |list: List| self.placed.iter().filter(move |(one, ..)| *one == list);
+        let mut found = vec![];
+        for (_, at, shut) in opened(List::DenyRead) {
+            let written =
+                workspace.iter().chain(&config.allow_write_paths).find(|path| path.starts_with(shut));
+            if let Some(written) = written {
+                let is_workspace = Some(written) == workspace.as_ref();
+                let written = if is_workspace {
+                    "the workspace".to_owned()
+                } else {
+                    format!("`{}`", written.display())
+                };
+                let why = format!("this shuts {written}, which programs write");
+                found.push((List::DenyRead, *at, why, "deny what lies in it, or write elsewhere"));
+            }
+        }
+        for (_, at, open) in opened(List::AllowWrite) {
+            let shut = config.deny_write_paths.iter().find(|shut| open.starts_with(shut));
+            if let Some(shut) = shut {
+                let why = format!("`sandbox.policy.deny_write_paths` shuts it: `{}`", shut.display());
+                found.push((List::AllowWrite, *at, why, "take it out of one of the two"));
+            }
+        }
+        for (list, at, why, hint) in found {
+            let node = self.node(list.key(), at);
+            let why = if node.is_secret { "two lists contradict each other" } else { &why };
+            let message = format!("`sandbox.policy.{}`: {why}", list.key());
+            let problem = ConfigProblem::at(&node.mark, message).hint(hint);
+            self.problems.push(problem);
+        }
     }
 
     fn names(&mut self, key: &str, names: &[String]) {

@@ -127,6 +127,30 @@ fn a_pattern_that_matches_nothing_is_told_and_no_error() {
 }
 
 #[test]
+fn what_contradicts_itself_is_an_error_at_its_line() {
+    check(
+        "sandbox.policy:\n  deny_read_paths: [keys, .]\n",
+        expect![[r#"
+            reyn.yaml:2:27: `sandbox.policy.deny_read_paths`: this shuts the workspace, which programs write
+              |   deny_read_paths: [keys, .]
+              |                           ^
+              hint: deny what lies in it, or write elsewhere
+        "#]],
+    );
+    check(
+        "sandbox.policy:\n  allow_write_paths: [/usr/local/a]\n  deny_write_paths: [/usr/local]\n",
+        expect![[r#"
+            reyn.yaml:2:23: `sandbox.policy.allow_write_paths`: `sandbox.policy.deny_write_paths` shuts it: `/usr/local`
+              |   allow_write_paths: [/usr/local/a]
+              |                       ^
+              hint: take it out of one of the two
+        "#]],
+    );
+    let config = loaded("sandbox.policy: {deny_read_paths: [.], allow_write_paths: []}\n");
+    assert_eq!(config.sandbox.deny_read_paths.len(), 1);
+}
+
+#[test]
 fn what_cannot_be_kept_is_an_error_at_its_line() {
     check(
         "sandbox.policy.network: [a.example]\n",
