@@ -149,10 +149,8 @@ impl Body {
         if self.sink().is_over {
             return BodyError::TooLarge;
         }
-        let why = match error.kind() {
-            io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-            _ => error.to_string(),
-        };
+        let is_cut = error.kind() == io::ErrorKind::UnexpectedEof;
+        let why = if is_cut { "it ends too early".to_owned() } else { error.to_string() };
         BodyError::Decode(why)
     }
 

@@ -113,7 +113,7 @@ fn root_cause(mut error: &(dyn Error + 'static)) -> String {
 fn tls_text(error: &rustls::Error) -> String {
     use rustls::CertificateError as Certificate;
     let rustls::Error::InvalidCertificate(certificate) = error else { return error.to_string() };
-    let why = if matches!(certificate, Certificate::UnknownIssuer) {
+    if matches!(certificate, Certificate::UnknownIssuer) {
         "nobody who is trusted signed its certificate".to_owned()
     } else if matches!(certificate, Certificate::Expired | Certificate::ExpiredContext { .. }) {
         "its certificate has expired".to_owned()
@@ -122,6 +122,5 @@ fn tls_text(error: &rustls::Error) -> String {
         "its certificate is for another name".to_owned()
     } else {
         format!("its certificate is invalid: {certificate}")
-    };
-    why
+    }
 }

@@ -68,10 +68,11 @@ impl WebClient {
         if let (429 | 503, Some(seconds)) = (status, retry_after) {
             self.hosts.leave_alone(&host_port, seconds);
         }
-        if call.is_following && matches!(status, 301 | 302 | 303 | 307 | 308) {
-            if let Some(location) = location_of(target.url(), response.headers()) {
-                return Ok(HopEnd::Redirect { status, location: location? });
-            }
+        if call.is_following
+            && matches!(status, 301 | 302 | 303 | 307 | 308)
+            && let Some(location) = location_of(target.url(), response.headers())
+        {
+            return Ok(HopEnd::Redirect { status, location: location? });
         }
         let headers = response.headers().clone();
         let body = self.receive(response, call, &circumstances).await?;

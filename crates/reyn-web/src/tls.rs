@@ -39,7 +39,7 @@ pub enum CaBundleError {
 /// The trust of a client, loaded when the first `https` URL is asked for.
 pub(crate) enum Trust {
     /// What the system trusts; reading it takes some milliseconds, so it is read once and late.
-    System(OnceLock<Result<ClientConfig, String>>),
+    System(Box<OnceLock<Result<ClientConfig, String>>>),
     /// A file's certificates and no others.
     Bundle(Box<ClientConfig>),
     /// Every certificate.
@@ -51,7 +51,7 @@ impl Trust {
     pub(crate) fn new(ca_bundle: Option<&Path>, is_verified: bool) -> Result<Self, CaBundleError> {
         match (ca_bundle, is_verified) {
             (Some(path), _) => Ok(Self::Bundle(Box::new(of_bundle(path)?))),
-            (None, true) => Ok(Self::System(OnceLock::new())),
+            (None, true) => Ok(Self::System(Box::default())),
             (None, false) => Ok(Self::Anyone),
         }
     }
