@@ -23,6 +23,8 @@ use crate::shown_url::shown_url;
 use crate::target::Target;
 use crate::tls::Trust;
 
+const ACCEPT_OF_PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.8";
+
 /// Fetches from the web.
 ///
 /// No cookies, no referrer, no credentials, no proxies of the environment. One connection to a host at a time,
@@ -42,6 +44,7 @@ pub struct WebClient {
 /// One call as it is sent.
 pub(crate) struct Call<'a> {
     pub(crate) method: Method,
+    pub(crate) accept: &'static str,
     /// Headers of this call alone; never sent on to where a redirect leads.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     /// The body and its type.
@@ -86,6 +89,7 @@ impl WebClient {
     pub async fn get(&self, request: &GetRequest, cancel: &CancellationToken) -> Result<Answer, GetError> {
         let call = Call {
             method: Method::GET,
+            accept: ACCEPT_OF_PAGES,
             headers: vec![],
             form: None,
             is_following: true,

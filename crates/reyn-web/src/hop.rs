@@ -24,7 +24,6 @@ use crate::names::Pinned;
 use crate::target::Target;
 
 const USER_AGENT: &str = concat!("reyn/", env!("CARGO_PKG_VERSION"), " (agent; reads pages for a person)");
-const ACCEPT_VALUE: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.8";
 const ACCEPT_ENCODING_VALUE: &str = "gzip, br";
 
 /// What came of one request.
@@ -180,7 +179,7 @@ impl WebClient {
 fn request(client: &Client, web: &WebClient, target: &Target, call: &Call<'_>) -> reqwest::RequestBuilder {
     let mut request = client
         .request(call.method.clone(), target.url().clone())
-        .header(ACCEPT, ACCEPT_VALUE)
+        .header(ACCEPT, call.accept)
         .header(ACCEPT_ENCODING, ACCEPT_ENCODING_VALUE)
         .header(ACCEPT_LANGUAGE, web.accept_language.clone());
     for (name, value) in &call.headers {

@@ -16,6 +16,7 @@ mod names;
 mod options;
 mod policy;
 mod proxy;
+pub mod search;
 mod shown_url;
 mod target;
 mod tls;
