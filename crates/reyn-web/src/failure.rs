@@ -9,6 +9,14 @@ use crate::names::ProxyBlocked;
 use crate::shown_url::shown_url;
 use crate::target::Target;
 
+/// What the system says of a connection that the other side ended.
+const CUT: [io::ErrorKind; 4] = [
+    io::ErrorKind::ConnectionReset,
+    io::ErrorKind::ConnectionAborted,
+    io::ErrorKind::BrokenPipe,
+    io::ErrorKind::UnexpectedEof,
+];
+
 /// What is known where a connection fails.
 pub(crate) struct Circumstances<'a> {
     pub(crate) target: &'a Target,
@@ -36,19 +44,17 @@ impl Circumstances<'_> {
             return GetError::Proxy { host, why };
         }
         if is_connecting {
-            let kind = find::<io::Error>(&error).map(io::Error::kind);
-            return match kind {
-                Some(io::ErrorKind::ConnectionRefused) => {
-                    GetError::Refused { host, port: self.target.port() }
-                }
-                // The connection stood, so it was the handshake that broke.
-                Some(
-                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe,
-                ) if self.target.url().scheme() == "https" => GetError::Tls {
+            // Below TLS the connection stood, so it was the handshake that broke.
+            let is_handshake = self.target.url().scheme() == "https" && has_kind(&error, &CUT);
+            return if has_kind(&error, &[io::ErrorKind::ConnectionRefused]) {
+                GetError::Refused { host, port: self.target.port() }
+            } else if is_handshake {
+                GetError::Tls {
                     host,
                     why: "the server closed the connection during the handshake".to_owned(),
-                },
-                Some(_) | None => GetError::Unreachable { host, why },
+                }
+            } else {
+                GetError::Unreachable { host, why }
             };
         }
         self.of_stream(&error, 0)
@@ -67,16 +73,7 @@ impl Circumstances<'_> {
         let host = self.target.host().to_owned();
         let is_cut = find::<hyper::Error>(error)
             .is_some_and(|error| error.is_incomplete_message() || error.is_closed() || error.is_canceled());
-        let is_reset = find::<io::Error>(error).is_some_and(|error| {
-            matches!(
-                error.kind(),
-                io::ErrorKind::ConnectionReset
-                    | io::ErrorKind::ConnectionAborted
-                    | io::ErrorKind::BrokenPipe
-                    | io::ErrorKind::UnexpectedEof
-            )
-        });
-        if is_cut || is_reset {
+        if is_cut || has_kind(error, &CUT) {
             return GetError::Reset { host, received_bytes };
         }
         if let Some(tls) = find::<rustls::Error>(error) {
@@ -86,20 +83,26 @@ impl Circumstances<'_> {
     }
 }
 
-/// Looks for an error in a chain, inside of I/O errors too, which leave out of their `source` what they hold.
-fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<E>() {
-            return Some(found);
-        }
+/// An error and its causes, those inside of I/O errors too, which leave out of their `source` what they hold.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        let error: &'a (dyn Error + 'static) = *error;
         let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        next = match held {
+        match held {
             Some(held) => Some(held),
             None => error.source(),
-        };
-    }
-    None
+        }
+    })
+}
+
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    chain(error).find_map(<dyn Error>::downcast_ref::<E>)
+}
+
+/// Whether an I/O error of one of these kinds is in a chain.
+fn has_kind(error: &(dyn Error + 'static), kinds: &[io::ErrorKind]) -> bool {
+    let mut errors = chain(error).filter_map(<dyn Error>::downcast_ref::<io::Error>);
+    errors.any(|error| kinds.contains(&error.kind()))
 }
 
 /// The words of the innermost error, which alone say what happened.

@@ -9,6 +9,7 @@ mod names;
 mod proxies;
 mod redirects;
 mod requests;
+mod search;
 mod server;
 mod tls;
 
