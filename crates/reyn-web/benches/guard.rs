@@ -16,6 +16,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 const BODY_BYTES: usize = 10_000_000;
+/// The text of the memory's measurement in Brotli, with its largest window.
+const BROTLI: &str = "9f7f9698003c0e70733c70554b5ba3b0d4da0cfb222cd6833bcac5e1d718f6ac0b80600b80028109901082669c27f4ac41e\
+    d26f3054000c0061c72048904f2c112610150133d568ec5dc1356c8bdd0cbe188a901";
 const CHILD: &str = "--child";
 
 fn main() {
@@ -121,6 +124,8 @@ async fn memory() {
     let mut gzip = GzEncoder::new(vec![], Compression::default());
     gzip.write_all(&text).expect("memory takes it");
     let gzip = gzip.finish().expect("memory takes it");
+    let byte = |at| u8::from_str_radix(&BROTLI[2 * at..2 * at + 2], 16).expect("hexadecimal");
+    let brotli = (0..BROTLI.len() / 2).map(byte).collect();
     let length = format!("HTTP/1.1 200 OK\r\ncontent-length: {BODY_BYTES}\r\n\r\n");
     let encoded =
         format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", gzip.len());
@@ -128,6 +133,7 @@ async fn memory() {
         ("with its length", length, text.clone()),
         ("until the connection closes", "HTTP/1.1 200 OK\r\n\r\n".to_owned(), text),
         ("in gzip", encoded, gzip),
+        ("in brotli", "HTTP/1.1 200 OK\r\ncontent-encoding: br\r\n\r\n".to_owned(), brotli),
     ] {
         let port = serve(head, body).await;
         let program = std::env::current_exe().expect("this program");

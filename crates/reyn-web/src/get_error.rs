@@ -221,7 +221,7 @@ impl GetError {
             Self::Unreachable { .. } => "the network or the server may be down; use another source",
             Self::Tls { .. } => {
                 "do not trust this address; use another source, or ask the operator: `web_fetch.ca_bundle` names \
-                 a file of further certificates"
+                 a file of certificates to trust instead"
             }
             Self::Timeout { .. } => "try once more with a longer timeout, or use another source",
             Self::Reset { .. } | Self::Protocol { .. } => "try once more; if it stays so, use another source",

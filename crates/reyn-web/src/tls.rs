@@ -36,9 +36,16 @@ pub enum CaBundleError {
     },
 }
 
-/// The trust of a client, loaded when the first `https` URL is asked for.
-pub(crate) enum Trust {
-    /// What the system trusts; reading it takes some milliseconds, so it is read once and late.
+/// The trust of a client.
+pub(crate) struct Trust {
+    trusted: Trusted,
+    /// For `http`: nobody, so that nothing is loaded.
+    nobody: ClientConfig,
+}
+
+/// Who is trusted.
+enum Trusted {
+    /// What the system trusts; reading it takes some milliseconds, so it is read with the first `https` URL.
     System(Box<OnceLock<Result<ClientConfig, String>>>),
     /// A file's certificates and no others.
     Bundle(Box<ClientConfig>),
@@ -49,41 +56,39 @@ pub(crate) enum Trust {
 impl Trust {
     /// Chooses the trust. A bundle wins over not verifying.
     pub(crate) fn new(ca_bundle: Option<&Path>, is_verified: bool) -> Result<Self, CaBundleError> {
-        match (ca_bundle, is_verified) {
-            (Some(path), _) => Ok(Self::Bundle(Box::new(of_bundle(path)?))),
-            (None, true) => Ok(Self::System(Box::default())),
-            (None, false) => Ok(Self::Anyone),
-        }
+        let trusted = match (ca_bundle, is_verified) {
+            (Some(path), _) => Trusted::Bundle(Box::new(of_bundle(path)?)),
+            (None, true) => Trusted::System(Box::default()),
+            (None, false) => Trusted::Anyone,
+        };
+        let nobody = builder().with_root_certificates(RootCertStore::empty()).with_no_client_auth();
+        Ok(Self { trusted, nobody })
     }
 
-    /// Sets it on a client. For `http` nothing is trusted, and nothing is loaded.
-    pub(crate) fn apply(&self, builder: ClientBuilder, is_https: bool) -> Result<ClientBuilder, String> {
-        let config = match self {
-            _ if !is_https => without_roots()?,
-            Self::Bundle(config) => config.as_ref().clone(),
-            Self::System(config) => config.get_or_init(of_system).clone()?,
-            Self::Anyone => {
+    /// Sets it on a client; for `http` alone, nobody is trusted.
+    pub(crate) fn apply(&self, client: ClientBuilder, is_https: bool) -> Result<ClientBuilder, String> {
+        let config = match &self.trusted {
+            _ if !is_https => self.nobody.clone(),
+            Trusted::Bundle(config) => config.as_ref().clone(),
+            Trusted::System(config) => config.get_or_init(of_system).clone()?,
+            Trusted::Anyone => {
                 // An error means that one is installed already, which does as well.
                 let _ = ring::default_provider().install_default();
-                return Ok(builder.tls_danger_accept_invalid_certs(true));
+                return Ok(client.tls_danger_accept_invalid_certs(true));
             }
         };
-        Ok(builder.tls_backend_preconfigured(config))
+        Ok(client.tls_backend_preconfigured(config))
     }
 }
 
-fn builder() -> Result<rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>, String> {
+fn builder() -> rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier> {
     ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())
-}
-
-fn without_roots() -> Result<ClientConfig, String> {
-    Ok(builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+        .expect("this provider knows the usual versions")
 }
 
 fn of_system() -> Result<ClientConfig, String> {
-    let builder = builder()?.with_platform_verifier();
+    let builder = builder().with_platform_verifier();
     let builder = builder.map_err(|error| format!("the system's certificates cannot be used: {error}"))?;
     Ok(builder.with_no_client_auth())
 }
@@ -105,5 +110,5 @@ fn of_bundle(path: &Path) -> Result<ClientConfig, CaBundleError> {
     if roots.is_empty() {
         return Err(unusable("it holds no certificate".to_owned()));
     }
-    Ok(builder().map_err(unusable)?.with_root_certificates(roots).with_no_client_auth())
+    Ok(builder().with_root_certificates(roots).with_no_client_auth())
 }

@@ -16,7 +16,7 @@ use AddressClass::{
 };
 
 /// First and last addresses of every block, and their public neighbours.
-const TABLE: &[(&str, AddressClass)] = &[
+pub(crate) const TABLE: &[(&str, AddressClass)] = &[
     ("0.0.0.0", Unspecified),
     ("0.0.0.1", Reserved),
     ("0.255.255.255", Reserved),

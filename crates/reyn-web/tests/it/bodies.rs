@@ -138,7 +138,7 @@ async fn a_body_of_exactly_the_limit_passes_and_one_byte_more_does_not() {
 
 #[tokio::test]
 async fn a_bomb_ends_at_the_limit_in_every_encoding() {
-    let zeros = vec![0; 200_000_000];
+    let zeros = vec![0; 50_000_000];
     for (encoding, body) in [("gzip", gzip(&zeros)), ("deflate", zlib(&zeros)), ("br", unhex(BROTLI_BOMB))] {
         let error = fetched(encoding, &body).await.unwrap_err();
         assert_eq!(error.kind(), "too_large", "{encoding}");

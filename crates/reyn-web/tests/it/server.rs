@@ -25,12 +25,12 @@ impl Drop for Server {
 
 impl Server {
     /// Gives every connection to `script`, which owns it.
-    pub(crate) async fn at<F, S>(address: &str, script: F) -> Self
+    pub(crate) async fn new<F, S>(script: F) -> Self
     where
         F: Fn(usize, String, TcpStream) -> S + Send + Sync + 'static,
         S: Future<Output = ()> + Send + 'static,
     {
-        let listener = TcpListener::bind(address).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(vec![]));
         let connections = Arc::new(AtomicUsize::new(0));
@@ -48,14 +48,6 @@ impl Server {
             }
         });
         Self { address, requests, connections, task }
-    }
-
-    pub(crate) async fn new<F, S>(script: F) -> Self
-    where
-        F: Fn(usize, String, TcpStream) -> S + Send + Sync + 'static,
-        S: Future<Output = ()> + Send + 'static,
-    {
-        Self::at("127.0.0.1:0", script).await
     }
 
     /// Answers every request with the same bytes and closes.
