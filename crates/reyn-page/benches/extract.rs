@@ -1,0 +1,3 @@
+//! What reading a page costs.
+
+fn main() {}
