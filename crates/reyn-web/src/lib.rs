@@ -29,7 +29,7 @@ pub use client::WebClient;
 pub use get_error::{GetError, Stage};
 pub use host_name::{host_name, host_of};
 pub use names::{NameLookup, SystemNames};
-pub use options::{GetRequest, WebClientError, WebClientOptions};
+pub use options::{Admits, GetRequest, WebClientError, WebClientOptions};
 pub use page_url::{is_server_address, page_url};
 pub use policy::{AddressPolicy, Blocked, HostPort, HostPortError, judge, judge_name, judge_proxy};
 pub use proxy::{ProxyError, ProxyOptions};
