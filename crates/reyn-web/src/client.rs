@@ -13,10 +13,11 @@ use url::Url;
 use crate::answer::{Answer, Hop};
 use crate::get_error::GetError;
 use crate::hop::HopEnd;
+use crate::host_name::host_of;
 use crate::hosts::{Hosts, Times};
 use crate::limits::{CALL_TIMEOUT_MS_MAX, REDIRECTS_MAX};
 use crate::names::NameLookup;
-use crate::options::{GetRequest, WebClientError, WebClientOptions};
+use crate::options::{Admits, GetRequest, WebClientError, WebClientOptions};
 use crate::policy::{AddressPolicy, HostPort};
 use crate::proxy::{Proxies, ProxyError};
 use crate::shown_url::shown_url;
@@ -50,6 +51,8 @@ pub(crate) struct Call<'a> {
     /// The body and its type.
     pub(crate) form: Option<String>,
     pub(crate) is_following: bool,
+    /// Whether a redirect may lead to a host.
+    pub(crate) admits: Option<Admits>,
     pub(crate) policy: Cow<'a, AddressPolicy>,
     pub(crate) times: Times,
     pub(crate) bytes_max: usize,
@@ -93,6 +96,7 @@ impl WebClient {
             headers: vec![],
             form: None,
             is_following: true,
+            admits: request.admits.clone(),
             policy: Cow::Borrowed(&self.policy),
             times: times(request.timeout_ms),
             bytes_max: self.download_bytes_max,
@@ -140,6 +144,10 @@ impl WebClient {
                             is_loop,
                             url: shown_url(next.url()),
                         });
+                    }
+                    let host = host_of(next.url());
+                    if call.admits.as_ref().is_some_and(|admits| !admits(&host)) {
+                        return Err(GetError::NotAdmitted { url: shown_url(target.url()), host });
                     }
                     target = next;
                 }

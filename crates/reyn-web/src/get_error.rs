@@ -110,6 +110,14 @@ pub enum GetError {
         /// The URL that was not asked for any more.
         url: String,
     },
+    /// A redirect leads to a host that was not admitted ([`crate::GetRequest::admits`]).
+    #[error("`{url}` redirects to `{host}`, which takes a permission of its own")]
+    NotAdmitted {
+        /// The URL that redirects.
+        url: String,
+        /// The host that it redirects to.
+        host: String,
+    },
     /// The body is not in the encoding that its headers say.
     #[error("the body of `{url}` cannot be decoded as `{encoding}`: {why}")]
     Decode {
@@ -195,6 +203,7 @@ impl GetError {
             Self::Protocol { .. } => "protocol",
             Self::TooLarge { .. } => "too_large",
             Self::TooManyRedirects { .. } => "too_many_redirects",
+            Self::NotAdmitted { .. } => "not_admitted",
             Self::Decode { .. } => "decode",
             Self::RetryLater { .. } => "retry_later",
             Self::Busy { .. } => "busy",
@@ -227,6 +236,7 @@ impl GetError {
             Self::Reset { .. } | Self::Protocol { .. } => "try once more; if it stays so, use another source",
             Self::TooLarge { .. } => "fetch a smaller page or a part of it; the operator sets the limit",
             Self::TooManyRedirects { .. } => "the page may want cookies or a login; use another source",
+            Self::NotAdmitted { .. } => "fetch that address itself, so that the person can be asked",
             Self::Decode { .. } => "the server sends a broken body; use another source",
             Self::RetryLater { seconds, .. } => {
                 return format!("do not ask this host again for {seconds} seconds; use another source until then");

@@ -1,5 +1,6 @@
 //! What a client is made with, and what it is asked.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -62,20 +63,36 @@ pub enum WebClientError {
     AcceptLanguage(String),
 }
 
+/// Whether a redirect may lead to a host, which is written as [`crate::host_name`] does.
+pub type Admits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// One page to fetch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct GetRequest {
     /// The URL as someone wrote it.
     pub url: String,
     /// Milliseconds for the whole call: resolving, waiting for the host, redirects and the body. Above
     /// [`crate::limits::CALL_TIMEOUT_MS_MAX`] it counts as that.
     pub timeout_ms: u64,
+    /// Asked for the host of every redirect's target, the same host included, before it is resolved; the host of
+    /// `url` is not asked about. `None` admits all.
+    pub admits: Option<Admits>,
+}
+
+impl fmt::Debug for GetRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GetRequest")
+            .field("url", &self.url)
+            .field("timeout_ms", &self.timeout_ms)
+            .field("has_admits", &self.admits.is_some())
+            .finish()
+    }
 }
 
 impl GetRequest {
-    /// A request with the usual time, [`CALL_TIMEOUT_MS`].
+    /// A request with the usual time, [`CALL_TIMEOUT_MS`], that admits every host.
     #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), timeout_ms: CALL_TIMEOUT_MS }
+        Self { url: url.into(), timeout_ms: CALL_TIMEOUT_MS, admits: None }
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use url::{Host, Url};
 
 use crate::get_error::GetError;
-use crate::limits::URL_BYTES_MAX;
+use crate::page_url::{checked, page_url};
 use crate::policy::{AddressPolicy, HostPort, judge, judge_name};
 use crate::shown_url::shown_url;
 
@@ -22,13 +22,9 @@ impl Target {
     /// Reads a URL that someone wrote.
     ///
     /// # Errors
-    /// [`GetError::BadUrl`] for what is no URL, and the errors of [`Target::of`].
+    /// The errors of [`page_url`], and [`GetError::BlockedAddress`].
     pub fn parse(text: &str, policy: &AddressPolicy) -> Result<Self, GetError> {
-        if text.len() > URL_BYTES_MAX {
-            return Err(GetError::BadUrl { why: format!("it is longer than {URL_BYTES_MAX} bytes") });
-        }
-        let url = Url::parse(text.trim()).map_err(|error| GetError::BadUrl { why: error.to_string() })?;
-        Self::of(url, policy)
+        Self::judged(page_url(text)?, policy)
     }
 
     /// Judges a URL: its scheme, what stands before its host, its host where that is an address or the name
@@ -36,27 +32,18 @@ impl Target {
     ///
     /// # Errors
     /// [`GetError::Scheme`], [`GetError::Userinfo`], [`GetError::BadUrl`] or [`GetError::BlockedAddress`].
-    pub fn of(mut url: Url, policy: &AddressPolicy) -> Result<Self, GetError> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(GetError::Scheme { scheme: url.scheme().to_owned() });
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(GetError::Userinfo);
-        }
+    pub fn of(url: Url, policy: &AddressPolicy) -> Result<Self, GetError> {
+        Self::judged(checked(url)?, policy)
+    }
+
+    fn judged(url: Url, policy: &AddressPolicy) -> Result<Self, GetError> {
         let literal = match url.host() {
             Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
             Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
             Some(Host::Domain(_)) | None => None,
         };
         let host = url.host_str().unwrap_or_default().to_owned();
-        if host.trim_end_matches('.').is_empty() {
-            return Err(GetError::BadUrl { why: "it has no host".to_owned() });
-        }
         let port = url.port_or_known_default().unwrap_or_default();
-        if port == 0 {
-            return Err(GetError::BadUrl { why: "port 0 is no port".to_owned() });
-        }
-        url.set_fragment(None);
         let blocked = match literal {
             Some(ip) => judge(ip, port, &host, policy),
             None => judge_name(&host),

@@ -64,6 +64,7 @@ pub(super) async fn ask(
         headers: ask.headers,
         form: ask.form,
         is_following: false,
+        admits: None,
         policy: search.web.policy_with(ask.trusted.as_ref()),
         times: times(search.timeout_ms),
         bytes_max: RESULTS_BYTES_MAX,

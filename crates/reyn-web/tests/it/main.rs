@@ -34,6 +34,6 @@ async fn get(options: WebClientOptions, url: &str) -> Result<Answer, GetError> {
 }
 
 async fn get_within(options: WebClientOptions, url: &str, timeout_ms: u64) -> Result<Answer, GetError> {
-    let request = GetRequest { url: url.to_owned(), timeout_ms };
+    let request = GetRequest { timeout_ms, ..GetRequest::new(url) };
     WebClient::new(options).unwrap().get(&request, &CancellationToken::new()).await
 }

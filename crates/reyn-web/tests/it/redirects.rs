@@ -1,10 +1,14 @@
 //! Redirects: followed by hand, counted, and each judged.
 
-use reyn_web::{Answer, GetError, Hop};
+use std::sync::{Arc, Mutex};
+
+use reyn_web::{Answer, GetError, GetRequest, Hop, WebClient, WebClientOptions};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use crate::names::Names;
 use crate::server::{Server, answer, redirect};
-use crate::{get, reaching};
+use crate::{allowing, get, reaching};
 
 #[tokio::test]
 async fn every_status_that_redirects_is_followed_with_get() {
@@ -108,4 +112,72 @@ async fn a_location_in_bytes_of_any_encoding_leads_where_a_browser_goes() {
         let fetched = get(reaching(&[server.address]), &server.url("/")).await.unwrap();
         assert_eq!(fetched.final_url.path(), path);
     }
+}
+
+/// Gets a URL where only these hosts are admitted; gives the hosts that were asked about as well.
+async fn admitting(
+    admitted: &'static [&'static str],
+    options: WebClientOptions,
+    url: &str,
+) -> (Result<Answer, GetError>, Vec<String>) {
+    let asked = Arc::new(Mutex::new(vec![]));
+    let seen = Arc::clone(&asked);
+    let admits = move |host: &str| {
+        seen.lock().unwrap().push(host.to_owned());
+        admitted.contains(&host)
+    };
+    let request = GetRequest { admits: Some(Arc::new(admits)), ..GetRequest::new(url) };
+    let answer = WebClient::new(options).unwrap().get(&request, &CancellationToken::new()).await;
+    let asked = asked.lock().unwrap().clone();
+    (answer, asked)
+}
+
+#[tokio::test]
+async fn the_host_of_every_redirect_is_asked_about_and_followed_where_it_is_admitted() {
+    let server = Server::new(|index, head, mut stream| async move {
+        let port = head.lines().find_map(|line| line.strip_prefix("host: ")?.rsplit_once(':')).unwrap().1;
+        let bytes = match index {
+            0 => redirect("302 Found", &format!("http://B.example.:{port}/b")),
+            1 => redirect("302 Found", "/c"),
+            _ => answer("200 OK", &[], b"end"),
+        };
+        let _ = tokio::io::AsyncWriteExt::write_all(&mut stream, &bytes).await;
+    })
+    .await;
+    let port = server.address.port();
+    let names = Names::new(&[&["127.0.0.1"], &["127.0.0.1"], &["127.0.0.1"]]);
+    let policy = allowing(&[format!("a.example:{port}"), format!("b.example:{port}")]);
+    let options = WebClientOptions { names, policy, ..Default::default() };
+    let (fetched, asked) = admitting(&["b.example"], options, &format!("http://a.example:{port}/a")).await;
+    assert_eq!(fetched.unwrap().body, b"end");
+    assert_eq!(asked, ["b.example", "b.example"]);
+}
+
+#[tokio::test]
+async fn a_redirect_to_a_host_that_is_not_admitted_is_refused_before_it_is_resolved() {
+    let server = Server::saying(redirect("302 Found", "https://b.example/?token=hunter2")).await;
+    let names = Names::new(&[&["93.184.216.34"]]);
+    let options = WebClientOptions { names: names.clone(), ..reaching(&[server.address]) };
+    let (fetched, asked) = admitting(&["127.0.0.1"], options, &server.url("/a?key=hunter2")).await;
+    let error = fetched.unwrap_err();
+    let url = server.url("/a?key=[redacted]");
+    let text = format!("`{url}` redirects to `b.example`, which takes a permission of its own");
+    assert_eq!(error, GetError::NotAdmitted { url, host: "b.example".into() });
+    assert_eq!((error.kind(), error.to_string()), ("not_admitted", text));
+    assert_eq!((asked, names.left()), (vec!["b.example".to_owned()], 1));
+}
+
+#[tokio::test]
+async fn a_redirect_is_refused_after_two_that_were_admitted() {
+    let server = Server::routing(|path| match path {
+        "/0" => redirect("302 Found", "/1"),
+        "/1" => redirect("302 Found", "/2"),
+        _ => redirect("302 Found", "https://b.example/"),
+    })
+    .await;
+    let (fetched, asked) = admitting(&["127.0.0.1"], reaching(&[server.address]), &server.url("/0")).await;
+    let error = GetError::NotAdmitted { url: server.url("/2"), host: "b.example".into() };
+    assert_eq!(fetched, Err(error));
+    assert_eq!(asked, ["127.0.0.1", "127.0.0.1", "b.example"]);
+    assert_eq!(server.connections(), 3);
 }
