@@ -4,7 +4,7 @@ use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
 use url::Url;
 
-use crate::bounds::TITLE_CHARS_MAX;
+use crate::bounds::{DEPTHS_SCORED_MAX, TITLE_CHARS_MAX};
 use crate::line::one_line;
 use crate::markdown::markdown;
 use crate::reading::Extractor;
@@ -44,7 +44,8 @@ pub(crate) fn article(page: &str, url: Option<&Url>) -> Article {
     let reduced = reduced(page, url);
     let document = Document::from(reduced.html.as_str());
     let title = one_line(&document.select_single("title").text(), TITLE_CHARS_MAX);
-    let found = if reduced.text_chars < SCORED_CHARS_MIN {
+    let is_scored = reduced.text_chars >= SCORED_CHARS_MIN && reduced.depths <= DEPTHS_SCORED_MAX;
+    let found = if !is_scored {
         Err(Some(document))
     } else {
         readable(document).filter(|(text, _)| is_worth(text, &reduced)).ok_or(None)

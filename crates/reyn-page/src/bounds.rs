@@ -10,10 +10,14 @@ pub const TEXT_BYTES_MAX: usize = 16 << 20;
 pub const TAGS_MAX: usize = 200_000;
 
 /// Elements inside each other; tags deeper than that are dropped, and their text is kept.
-pub const DEPTH_MAX: usize = 256;
+pub const DEPTH_MAX: usize = 160;
 
 /// Lists, quotes and tables inside each other. Each one indents every line in it, so this one is small.
-pub const INDENTS_MAX: usize = 12;
+pub const INDENTS_MAX: usize = 8;
+
+/// How deep the elements of a page stand, all added up, beyond which its article is not looked for: the search
+/// takes time in proportion to it.
+pub const DEPTHS_SCORED_MAX: usize = 3_000_000;
 
 /// Columns of a table that is written as one; with more it is text.
 pub const TABLE_COLUMNS_MAX: usize = 64;

@@ -40,3 +40,7 @@ fn whole_character(text: &str, end: usize) -> usize {
     }
     cursor.prev_boundary(text, 0).ok().flatten().unwrap_or(0)
 }
+
+#[cfg(test)]
+#[path = "cut_tests.rs"]
+mod tests;

@@ -101,3 +101,7 @@ const MAGIC: [(&[u8], &str); 25] = [
     (b"wOFF", "font/woff"),
     (b"wOF2", "font/woff2"),
 ];
+
+#[cfg(test)]
+#[path = "media_type_tests.rs"]
+mod tests;

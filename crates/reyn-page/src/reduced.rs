@@ -25,6 +25,8 @@ pub(crate) struct Reduced {
     pub(crate) text_chars: usize,
     /// Scripts that were dropped.
     pub(crate) scripts: usize,
+    /// How deep its elements and texts stand, all added up.
+    pub(crate) depths: usize,
     /// Whether the page has more tags than are read.
     pub(crate) is_cut: bool,
 }
@@ -41,6 +43,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
         written: Written::new(page.len()),
         tags: 0,
         scripts: 0,
+        depths: 0,
     };
     let mut is_cut = false;
     for token in Scanner::new(page) {
@@ -48,6 +51,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
             is_cut = true;
             break;
         }
+        reducer.depths += reducer.open.len();
         match token {
             Token::Text(text) => reducer.text(text),
             Token::Start(tag) => reducer.start(&tag),
@@ -57,7 +61,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
     reducer.close_to(0);
     let title = reducer.title.or(reducer.social_title).unwrap_or_default();
     let (html, text_chars) = reducer.written.into_document(title);
-    Reduced { html, text_chars, scripts: reducer.scripts, is_cut }
+    Reduced { html, text_chars, scripts: reducer.scripts, depths: reducer.depths, is_cut }
 }
 
 struct Reducer<'a> {
@@ -71,6 +75,7 @@ struct Reducer<'a> {
     written: Written,
     tags: usize,
     scripts: usize,
+    depths: usize,
 }
 
 /// What of an element's attributes is read.
@@ -392,3 +397,7 @@ impl<'a> Reducer<'a> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "reduced_tests.rs"]
+mod tests;
