@@ -23,10 +23,13 @@ pub(crate) fn cut(mut text: String, chars_max: usize) -> Cut {
     let end_of = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
     let end = whole_character(&text, end_of(chars_max));
     let tail_start = end_of(chars_max - chars_max / 10).min(end);
-    let tail = &text[tail_start..end];
+    // What ends exactly at the cut is told by what follows it.
+    let after = text[end..].chars().take_while(|character| *character == '\n').take(2).count();
+    let tail = &text[tail_start..end + after];
     let is_at_word_end = text[end..].starts_with(char::is_whitespace);
-    let word = || if is_at_word_end { Some(tail.len()) } else { tail.rfind(char::is_whitespace) };
-    let found = tail.rfind("\n\n").or_else(|| tail.rfind('\n')).or_else(word);
+    let word = || if is_at_word_end { Some(end - tail_start) } else { tail.rfind(char::is_whitespace) };
+    let line = || tail[..tail.len() - after.saturating_sub(1)].rfind('\n');
+    let found = tail.rfind("\n\n").or_else(line).or_else(word);
     text.truncate(found.map_or(end, |at| tail_start + at));
     text.truncate(text.trim_end().len());
     Cut { text, chars_total, is_cut: true }

@@ -184,6 +184,9 @@ impl Writer {
         self.flow.request(Break::Paragraph);
         self.flow.mark(&format!("{fence}{}", language(node)));
         for line in text.lines() {
+            if self.flow.is_full() {
+                break;
+            }
             self.flow.code_line(line);
         }
         self.flow.code_line(&fence);

@@ -186,7 +186,8 @@ fn referenced(name: &str) -> Option<char> {
         "apos" => Some('\''),
         "nbsp" => Some('\u{A0}'),
         "colon" => Some(':'),
-        "Tab" | "NewLine" => Some(' '),
+        "Tab" => Some('\t'),
+        "NewLine" => Some('\n'),
         _ => number.and_then(char::from_u32),
     }
 }
@@ -256,10 +257,10 @@ impl<'a> Reducer<'a> {
             self.scripts += 1;
         }
         let is_seen = !self.open.is_dropping();
-        if is_seen && matches!(tag, Tag::Block(_) | Tag::Custom) {
+        let is_hidden = is_dropped || is_closed_dialog || attributes.is_hidden;
+        if is_seen && (tag == Tag::Custom || is_hidden && matches!(tag, Tag::Block(_))) {
             self.written.between_blocks(self.open.is_in_pre());
         }
-        let is_hidden = is_dropped || is_closed_dialog || attributes.is_hidden;
         let written_name = self.written_name(tag);
         let columns = attributes.colspan.trim().parse().unwrap_or(1).clamp(1, TABLE_COLUMNS_MAX);
         let open = Open { source, tag, written: if is_hidden { "" } else { written_name }, columns };
@@ -359,6 +360,9 @@ impl<'a> Reducer<'a> {
             Tag::Frame | Tag::Nothing | Tag::Meta | Tag::Base | Tag::Image | Tag::Void(_) => {}
             Tag::Block(_) | Tag::Inline(_) | Tag::Plain | Tag::Custom | Tag::Reading | Tag::Dropped(_) => {
                 if self.open.leave_overfull() {
+                    if matches!(tag, Tag::Block(_)) && !self.open.is_dropping() {
+                        self.written.line_break(self.open.is_in_pre());
+                    }
                     return;
                 }
                 if let Some(at) = self.open.matching(name, tag) {

@@ -71,6 +71,11 @@ impl Flow {
         self.last_char.filter(|_| self.pending == Break::None)
     }
 
+    /// Whether there is as much text as can be; more is left out.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// The text, and whether it was cut.
     pub(super) fn finish(self) -> (String, bool) {
         (self.out, self.is_full)
@@ -210,12 +215,15 @@ impl Flow {
     }
 
     fn begin_line(&mut self) {
-        let mut prefix = String::new();
-        for indent in &mut self.indents {
+        let mut indents = std::mem::take(&mut self.indents);
+        for indent in &mut indents {
             indent.is_begun = true;
-            prefix.push_str(&indent.first.take().unwrap_or_else(|| indent.rest.clone()));
+            match indent.first.take() {
+                Some(first) => self.push(&first),
+                None => self.push(&indent.rest),
+            }
         }
-        self.push(&prefix);
+        self.indents = indents;
     }
 
     /// What a line without text has of its indents: the marks of quotes.
