@@ -3,16 +3,23 @@
 /// Bytes of a page that are looked at; what follows is cut off.
 pub const PAGE_BYTES_MAX: usize = 16 << 20;
 
+/// Bytes of text that are made of a page.
+pub const TEXT_BYTES_MAX: usize = 16 << 20;
+
 /// Start and end tags of a page that are read; what follows the last one is cut off.
 pub const TAGS_MAX: usize = 200_000;
 
 /// Elements inside each other; tags deeper than that are dropped, and their text is kept.
-pub const DEPTH_MAX: usize = 256;
+pub const DEPTH_MAX: usize = 160;
 
 /// Lists, quotes and tables inside each other. Each one indents every line in it, so this one is small.
-pub const INDENTS_MAX: usize = 12;
+pub const INDENTS_MAX: usize = 8;
 
-/// Columns up to which a table's short rows are filled.
+/// How deep the elements of a page stand, all added up, beyond which its article is not looked for: the search
+/// takes time in proportion to it.
+pub const DEPTHS_SCORED_MAX: usize = 3_000_000;
+
+/// Columns of a table that is written as one; with more it is text.
 pub const TABLE_COLUMNS_MAX: usize = 64;
 
 /// Bytes of one attribute's value; a longer one is as if it were not there.

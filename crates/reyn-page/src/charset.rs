@@ -220,3 +220,7 @@ fn label_in(content: &str) -> Option<String> {
     let label = rest.split(|end: char| end.is_whitespace() || matches!(end, '"' | '\'' | ';')).next();
     label.map(str::to_owned).filter(|label| by_label(label).is_some())
 }
+
+#[cfg(test)]
+#[path = "charset_tests.rs"]
+mod tests;

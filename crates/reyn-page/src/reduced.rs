@@ -25,6 +25,8 @@ pub(crate) struct Reduced {
     pub(crate) text_chars: usize,
     /// Scripts that were dropped.
     pub(crate) scripts: usize,
+    /// How deep its elements and texts stand, all added up.
+    pub(crate) depths: usize,
     /// Whether the page has more tags than are read.
     pub(crate) is_cut: bool,
 }
@@ -41,6 +43,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
         written: Written::new(page.len()),
         tags: 0,
         scripts: 0,
+        depths: 0,
     };
     let mut is_cut = false;
     for token in Scanner::new(page) {
@@ -48,6 +51,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
             is_cut = true;
             break;
         }
+        reducer.depths += reducer.open.len();
         match token {
             Token::Text(text) => reducer.text(text),
             Token::Start(tag) => reducer.start(&tag),
@@ -57,7 +61,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
     reducer.close_to(0);
     let title = reducer.title.or(reducer.social_title).unwrap_or_default();
     let (html, text_chars) = reducer.written.into_document(title);
-    Reduced { html, text_chars, scripts: reducer.scripts, is_cut }
+    Reduced { html, text_chars, scripts: reducer.scripts, depths: reducer.depths, is_cut }
 }
 
 struct Reducer<'a> {
@@ -71,6 +75,7 @@ struct Reducer<'a> {
     written: Written,
     tags: usize,
     scripts: usize,
+    depths: usize,
 }
 
 /// What of an element's attributes is read.
@@ -181,7 +186,8 @@ fn referenced(name: &str) -> Option<char> {
         "apos" => Some('\''),
         "nbsp" => Some('\u{A0}'),
         "colon" => Some(':'),
-        "Tab" | "NewLine" => Some(' '),
+        "Tab" => Some('\t'),
+        "NewLine" => Some('\n'),
         _ => number.and_then(char::from_u32),
     }
 }
@@ -251,10 +257,10 @@ impl<'a> Reducer<'a> {
             self.scripts += 1;
         }
         let is_seen = !self.open.is_dropping();
-        if is_seen && matches!(tag, Tag::Block(_) | Tag::Custom) {
+        let is_hidden = is_dropped || is_closed_dialog || attributes.is_hidden;
+        if is_seen && (tag == Tag::Custom || is_hidden && matches!(tag, Tag::Block(_))) {
             self.written.between_blocks(self.open.is_in_pre());
         }
-        let is_hidden = is_dropped || is_closed_dialog || attributes.is_hidden;
         let written_name = self.written_name(tag);
         let columns = attributes.colspan.trim().parse().unwrap_or(1).clamp(1, TABLE_COLUMNS_MAX);
         let open = Open { source, tag, written: if is_hidden { "" } else { written_name }, columns };
@@ -354,6 +360,9 @@ impl<'a> Reducer<'a> {
             Tag::Frame | Tag::Nothing | Tag::Meta | Tag::Base | Tag::Image | Tag::Void(_) => {}
             Tag::Block(_) | Tag::Inline(_) | Tag::Plain | Tag::Custom | Tag::Reading | Tag::Dropped(_) => {
                 if self.open.leave_overfull() {
+                    if matches!(tag, Tag::Block(_)) && !self.open.is_dropping() {
+                        self.written.line_break(self.open.is_in_pre());
+                    }
                     return;
                 }
                 if let Some(at) = self.open.matching(name, tag) {
@@ -392,3 +401,7 @@ impl<'a> Reducer<'a> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "reduced_tests.rs"]
+mod tests;

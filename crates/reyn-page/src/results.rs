@@ -11,6 +11,7 @@ use serde::Serialize;
 use url::Url;
 
 use crate::bounds::{LINK_BYTES_MAX, RESULTS_MAX, SNIPPET_CHARS_MAX, TITLE_CHARS_MAX};
+use crate::line::one_line;
 
 pub use brave::brave;
 pub use duckduckgo::duckduckgo;
@@ -110,24 +111,6 @@ fn web_address(url: &str) -> Option<String> {
     let parsed = Url::parse(&url).ok()?;
     let is_web = matches!(parsed.scheme(), "http" | "https") && parsed.host().is_some();
     Some(String::from(parsed)).filter(|url| is_web && url.len() <= LINK_BYTES_MAX)
-}
-
-/// Words in one line, one blank between them; cut at `chars_max` characters.
-fn one_line(text: &str, chars_max: usize) -> String {
-    let mut line = String::new();
-    let is_blank = |character: char| character.is_whitespace() || character.is_control();
-    for word in text.split(is_blank).filter(|word| !word.is_empty()) {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    if let Some((end, _)) = line.char_indices().nth(chars_max) {
-        line.truncate(end);
-        line.truncate(line.trim_end().len());
-        line.push('…');
-    }
-    line
 }
 
 /// What a status alone says, whatever the body is.

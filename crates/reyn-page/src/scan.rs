@@ -181,3 +181,7 @@ impl<'a> Iterator for Attributes<'a> {
         Some((name, self.value()))
     }
 }
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;

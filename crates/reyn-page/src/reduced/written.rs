@@ -110,7 +110,7 @@ impl Written {
 
     /// A blank that shows only between words.
     pub(super) fn between_blocks(&mut self, is_in_pre: bool) {
-        if !is_in_pre && !self.body.is_empty() && !self.body.ends_with(['\n', '>']) {
+        if !is_in_pre && !self.body.is_empty() && !self.body.ends_with('\n') {
             self.body.push('\n');
         }
     }

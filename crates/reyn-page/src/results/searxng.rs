@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Results, ResultsError, SearchResult, by_status, json, text_of};
+use crate::line::one_line;
 
 const ENGINE: &str = "SearXNG";
 
@@ -65,7 +66,7 @@ fn silent_engines(answer: &Value) -> Vec<String> {
         .map(|engine| {
             let parts = engine.as_array().map_or_else(|| std::slice::from_ref(engine), Vec::as_slice);
             let words: Vec<&str> = parts.iter().take(2).filter_map(Value::as_str).collect();
-            super::one_line(&words.join(" "), 60)
+            one_line(&words.join(" "), 60)
         })
         .collect()
 }
