@@ -10,7 +10,13 @@ pub mod fence;
 mod homoglyph;
 mod invisible;
 pub mod normalise;
+mod patterns;
+pub mod scan;
+mod mention;
 mod skeleton;
 
 pub use fence::{FenceId, PREAMBLE, fence, is_fenced};
 pub use normalise::{Normalised, Removed, normalise};
+pub use scan::{
+    BlockSeverity, CustomPattern, Match, PatternError, ScanOptions, Scanner, Scope, Severity, Verdict,
+};

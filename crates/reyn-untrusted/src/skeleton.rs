@@ -9,12 +9,14 @@ use std::ops::Range;
 use unicode_normalization::char::{compose, decompose_compatible};
 
 use crate::homoglyph::looks_like;
-use crate::invisible::{depends_on_neighbours, is_always_dropped};
+use crate::invisible::{depends_on_neighbours, hides, is_always_dropped};
 
 /// A text as the detector reads it.
 pub(crate) struct Skeleton {
     /// The text to match against.
     pub(crate) text: String,
+    /// The first character that hides something from a reader, in the text it was made of.
+    pub(crate) hidden: Option<Range<usize>>,
     /// Where pieces begin, ascending; each goes on to the next one.
     pieces: Vec<Piece>,
     source_bytes: usize,
@@ -31,7 +33,7 @@ impl Skeleton {
     /// Reads a text of at most 4 GiB; callers give windows of a few MiB.
     pub(crate) fn of(text: &str) -> Self {
         let mut skeleton =
-            Self { text: String::with_capacity(text.len()), pieces: vec![], source_bytes: text.len() };
+            Self { text: String::with_capacity(text.len()), hidden: None, pieces: vec![], source_bytes: text.len() };
         let mut run = 0;
         let mut at = 0;
         while at < text.len() {
@@ -42,6 +44,11 @@ impl Skeleton {
             let next = at + c.len_utf8();
             if !is_copied(c) {
                 skeleton.copy(text, run..at);
+                if skeleton.hidden.is_none()
+                    && hides(c, text[..at].chars().next_back(), text[next..].chars().next())
+                {
+                    skeleton.hidden = Some(at..next);
+                }
                 skeleton.fold(c, at);
                 run = next;
             }
