@@ -271,7 +271,7 @@ fn event_json(event: &SessionEvent<'_>) -> Option<Value> {
         SessionEvent::Progress(text) => json!({"type": "progress", "text": text}),
         SessionEvent::ToolStarted(call) => json!({
             "type": "tool_started", "call_id": call.id, "tool": call.name,
-            "args": reyn_core::audit::redacted(&call.args),
+            "args": reyn_core::redaction::redacted(&call.args),
         }),
         SessionEvent::ToolFinished(call, outcome) => {
             let mut value = json!({"type": "tool_finished", "call_id": call.id, "tool": call.name});

@@ -1,15 +1,11 @@
 //! The audit trail's vocabulary: what a person can look up afterwards. A closed set.
 //!
-//! Invariant: an event holds no result of a call and nothing that looks like a secret; arguments are cut
-//! to [`AUDIT_VALUE_CHARS_MAX`] characters a value before they become an event.
+//! Invariant: an event holds no result of a call and nothing that looks like a secret; arguments and words
+//! become part of one through [`crate::redaction`] alone, which redacts and cuts them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-use crate::limits::{AUDIT_ITEMS_MAX, AUDIT_VALUE_CHARS_MAX, AUDIT_WORDS_CHARS_MAX};
-use crate::text::excerpt;
-use crate::tool::Args;
+use serde_json::Value;
 
 /// One thing that happened. Serialised as `{"type": …, "data": {…}}`; the log adds `timestamp`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -337,75 +333,6 @@ pub const KINDS: [&str; 32] = [
     "workspace_updated",
 ];
 
-/// A call's arguments as an event may hold them: values under a secret's name are replaced, long texts cut.
-#[must_use]
-pub fn redacted(args: &Args) -> Value {
-    match args {
-        Args::Object(map) => redacted_map(map),
-        Args::Malformed { error, .. } => Value::String(format!("malformed: {error}")),
-    }
-}
-
-fn redacted_map(map: &Map<String, Value>) -> Value {
-    let shown = |(key, value): (&String, &Value)| {
-        let value = if is_secret_name(key) { Value::from("[redacted]") } else { redacted_value(value) };
-        (excerpt(key, AUDIT_VALUE_CHARS_MAX), value)
-    };
-    Value::Object(map.iter().take(AUDIT_ITEMS_MAX).map(shown).collect())
-}
-
-/// Words as an event may hold them: cut, and replaced when they hold what looks like a secret.
-#[must_use]
-pub fn told(words: &str) -> String {
-    if looks_secret(words) { "[redacted]".to_owned() } else { excerpt(words, AUDIT_WORDS_CHARS_MAX) }
-}
-
-fn redacted_value(value: &Value) -> Value {
-    match value {
-        Value::String(text) if looks_secret(text) => Value::from("[redacted]"),
-        Value::String(text) => Value::String(excerpt(text, AUDIT_VALUE_CHARS_MAX)),
-        Value::Array(items) => Value::Array(items.iter().take(AUDIT_ITEMS_MAX).map(redacted_value).collect()),
-        Value::Object(map) => redacted_map(map),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-    }
-}
-
-fn is_secret_name(key: &str) -> bool {
-    let key = key.to_lowercase();
-    ["api_key", "apikey", "secret", "token", "password", "passwd", "authorization", "credential"]
-        .iter()
-        .any(|name| key.contains(name))
-}
-
-/// Whether a text holds what looks like a credential of a known make.
-#[must_use]
-pub fn looks_secret(text: &str) -> bool {
-    let has = |mark: &str, least: usize| {
-        text.match_indices(mark).any(|(at, _)| {
-            // `risk-…` is a word; a credential does not begin inside one.
-            let is_inside_a_word = text[..at].ends_with(char::is_alphanumeric);
-            let tail = &text[at + mark.len()..];
-            let run = tail
-                .chars()
-                .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-                .count();
-            run >= least && !is_inside_a_word
-        })
-    };
-    has("sk-", 20)
-        || has("Bearer ", 16)
-        || has("AKIA", 16)
-        || has("ghp_", 20)
-        || has("gho_", 20)
-        || has("github_pat_", 20)
-        || has("xoxb-", 10)
-        || has("AIza", 30)
-        || has("gsk_", 20)
-        || has("xai-", 20)
-        || has("hf_", 20)
-        || text.contains("PRIVATE KEY-----")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -424,56 +351,5 @@ mod tests {
         assert_eq!(unknown, Vec::<&&str>::new());
         let error = serde_json::from_value::<AuditEvent>(json!({"type": "x", "data": {}})).unwrap_err();
         assert_eq!(error.to_string().matches('`').count() / 2 - 1, KINDS.len(), "{error}");
-    }
-
-    #[test]
-    fn secrets_do_not_reach_an_event() {
-        let args = Args::parse(
-            r#"{"path":"a","api_key":"abc","nested":{"Password":"x"},"content":"key sk-abcdefghijklmnopqrstuvwx end"}"#,
-            false,
-        );
-        assert_eq!(
-            redacted(&args),
-            json!({"path": "a", "api_key": "[redacted]", "nested": {"Password": "[redacted]"}, "content": "[redacted]"})
-        );
-    }
-
-    #[test]
-    fn long_values_are_cut() {
-        let args = Args::parse(&json!({"content": "x".repeat(5000)}).to_string(), false);
-        assert!(redacted(&args).to_string().len() < 300);
-    }
-
-    #[test]
-    fn long_and_many_keys_are_cut() {
-        let many: Map<String, Value> = (0..5000).map(|at| (at.to_string(), Value::Null)).collect();
-        for args in [json!({"x".repeat(5000): 1}), json!(many), json!({"deep": [many]})] {
-            let shown = redacted(&Args::parse(&args.to_string(), false)).to_string();
-            assert!(shown.len() < 700, "{shown}");
-        }
-    }
-
-    #[test]
-    fn what_looks_like_a_key_is_told_from_a_word() {
-        for secret in [
-            "sk-abcdefghijklmnopqrstuvwx",
-            "key=sk-proj-abcdefghijklmnopqrstuvwx",
-            "AIzaSyA1234567890abcdefghijklmnopqrstuv",
-            "gsk_abcdefghijklmnopqrstuvwx",
-            "xai-abcdefghijklmnopqrstuvwx",
-            "hf_abcdefghijklmnopqrstuvwx",
-        ] {
-            assert!(looks_secret(secret), "{secret}");
-        }
-        for word in ["docs/risk-assessment-overview-2026.md", "task-list-of-the-whole-year", "sk-short"] {
-            assert!(!looks_secret(word), "{word}");
-        }
-    }
-
-    #[test]
-    fn words_of_an_event_are_bounded_and_hold_no_secret() {
-        assert_eq!(told("plain words"), "plain words");
-        assert_eq!(told("invalid type: string \"sk-abcdefghijklmnopqrstuvwx\""), "[redacted]");
-        assert_eq!(told(&"x".repeat(1 << 20)).chars().count(), AUDIT_WORDS_CHARS_MAX + 1);
     }
 }

@@ -10,6 +10,7 @@ pub mod gate;
 pub mod limits;
 pub mod permission;
 pub mod prompt;
+pub mod redaction;
 pub mod request;
 pub mod settings;
 pub mod text;

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use reyn_core::audit::{AuditEvent, redacted, told};
+use reyn_core::audit::AuditEvent;
 use reyn_core::capability::Effective;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::{Decision, Need, Permitted, decide};
 use reyn_core::limits::{AUDIT_ITEMS_MAX, ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX, RESULT_BYTES_MAX};
 use reyn_core::permission::{Approval, Scope};
+use reyn_core::redaction::{redacted, told};
 use reyn_core::text::{prefix, shown_path};
 use reyn_core::tool::{Args, CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
 use reyn_tools::{Context, Prepared, Registry, ToolError};

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use reyn_core::audit::{AuditEvent, told};
+use reyn_core::audit::AuditEvent;
 use reyn_core::capability::Effective;
 use reyn_core::conversation::{Entry, Finish, Reply};
 use reyn_core::gate::Need;
 use reyn_core::limits::AUDIT_VALUE_CHARS_MAX;
 use reyn_core::prompt::Environment;
+use reyn_core::redaction::told;
 use reyn_core::settings::AuditSettings;
 use reyn_core::text::excerpt;
 use reyn_core::tool::{CallError, Caller, Outcome, ToolCall, ToolSpec};

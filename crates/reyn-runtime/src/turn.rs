@@ -1,9 +1,10 @@
 //! Runs a turn: reads the log, does the next step, writes what happened.
 
-use reyn_core::audit::{AuditEvent, told};
+use reyn_core::audit::AuditEvent;
 use reyn_core::conversation::{
     Ending, Entry, Finish, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
 };
+use reyn_core::redaction::told;
 use reyn_core::request::ChatRequest;
 use reyn_core::tool::{Effect, ErrorKind, Outcome, ToolCall, WANTS_PERSON};
 use reyn_core::tool_use::{Catalog, Surface, ToolFormat, answer_stream::AnswerStream, enumerate_all};

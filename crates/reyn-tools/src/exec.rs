@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reyn_core::audit::{AuditEvent, told};
+use reyn_core::audit::AuditEvent;
+use reyn_core::redaction::told;
 use reyn_core::limits::AUDIT_ITEMS_MAX;
 use reyn_core::permission::Command;
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reyn_core::audit::{AuditEvent, told};
+use reyn_core::audit::AuditEvent;
+use reyn_core::redaction::told;
 use reyn_core::limits::SHELL_SECONDS;
 use reyn_core::permission::Command;
 use reyn_core::tool::{

@@ -1,0 +1,22 @@
+//! What others wrote, before a model reads it: normalised, fenced, and scanned for threats. Pure: no I/O, no
+//! clock, no randomness.
+//!
+//! Invariants: a text can neither switch a model's roles by a chat template's token nor close its own fence; a
+//! scan says what it found and never changes the text. What is found decides nothing here.
+
+mod compatible;
+pub mod control_tokens;
+pub mod fence;
+mod homoglyph;
+mod invisible;
+pub mod normalise;
+mod patterns;
+pub mod scan;
+mod mention;
+mod skeleton;
+
+pub use fence::{FenceId, PREAMBLE, fence, is_fenced};
+pub use normalise::{Normalised, Removed, normalise};
+pub use scan::{
+    BlockSeverity, CustomPattern, Match, PatternError, ScanOptions, Scanner, Scope, Severity, Verdict,
+};
