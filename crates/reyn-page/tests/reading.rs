@@ -46,6 +46,21 @@ fn a_japanese_article_is_told_from_what_is_around_it() {
 }
 
 #[test]
+fn a_heading_of_documentation_stays_whatever_its_class_is() {
+    let text = "What the function does, in words, and what it takes, and what it gives. ".repeat(3);
+    let methods: String = (0..8)
+        .map(|n| format!("<section id=m{n}><h4 class=code-header>fn f{n}()</h4></section><p>{text}</p>"))
+        .collect();
+    let reading = html(&format!(
+        "<main><div class=content><h2 class=section-header>Methods</h2>{methods}</div></main>"
+    ));
+    let headings: Vec<&str> = reading.text.lines().filter(|line| line.starts_with('#')).collect();
+    let expected: Vec<String> = (0..8).map(|n| format!("#### fn f{n}()")).collect();
+    assert_eq!(headings, [vec!["## Methods".to_owned()], expected].concat());
+    assert_eq!(reading.extractor, Extractor::Readability);
+}
+
+#[test]
 fn a_short_page_is_its_body() {
     let reading = html("<title>Hello</title><h1>Hi</h1><p>One line. <a href=x>More</a>");
     assert_eq!(reading.text, "# Hi\n\nOne line. [More](https://e.example/d/x)");
