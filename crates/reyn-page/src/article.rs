@@ -4,7 +4,7 @@ use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
 use url::Url;
 
-use crate::bounds::{DEPTHS_SCORED_MAX, TITLE_CHARS_MAX};
+use crate::bounds::{SCORING_WORK_MAX, TITLE_CHARS_MAX};
 use crate::line::one_line;
 use crate::markdown::markdown;
 use crate::reading::Extractor;
@@ -44,16 +44,14 @@ pub(crate) fn article(page: &str, url: Option<&Url>) -> Article {
     let reduced = reduced(page, url);
     let document = Document::from(reduced.html.as_str());
     let title = one_line(&document.select_single("title").text(), TITLE_CHARS_MAX);
-    let is_scored = reduced.text_chars >= SCORED_CHARS_MIN && reduced.depths <= DEPTHS_SCORED_MAX;
-    let found = if !is_scored {
-        Err(Some(document))
-    } else {
-        readable(document).filter(|(text, _)| is_worth(text, &reduced)).ok_or(None)
-    };
-    let ((text, is_cut), extractor) = match found {
-        Ok(text) => (text, Extractor::Readability),
-        Err(document) => {
-            (body(&document.unwrap_or_else(|| Document::from(reduced.html.as_str()))), Extractor::Body)
+    let is_scored = reduced.text_chars >= SCORED_CHARS_MIN && reduced.scoring_work <= SCORING_WORK_MAX;
+    // Looking for the article takes the document apart.
+    let (found, rest) = if is_scored { (readable(document), None) } else { (None, Some(document)) };
+    let ((text, is_cut), extractor) = match found.filter(|(text, _)| is_worth(text, &reduced)) {
+        Some(text) => (text, Extractor::Readability),
+        None => {
+            let document = rest.unwrap_or_else(|| Document::from(reduced.html.as_str()));
+            (body(&document), Extractor::Body)
         }
     };
     Article {

@@ -15,9 +15,9 @@ pub const DEPTH_MAX: usize = 160;
 /// Lists, quotes and tables inside each other. Each one indents every line in it, so this one is small.
 pub const INDENTS_MAX: usize = 8;
 
-/// How deep the elements of a page stand, all added up, beyond which its article is not looked for: the search
-/// takes time in proportion to it.
-pub const DEPTHS_SCORED_MAX: usize = 3_000_000;
+/// Work, beyond which the article of a page is not looked for: for each tag, and each 32 bytes of text, the
+/// number of elements that it stands in. The search counts the text of each of them.
+pub const SCORING_WORK_MAX: usize = 4_000_000;
 
 /// Columns of a table that is written as one; with more it is text.
 pub const TABLE_COLUMNS_MAX: usize = 64;

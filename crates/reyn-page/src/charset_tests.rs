@@ -1,3 +1,5 @@
+//! Charsets by each way to declare them.
+
 use super::*;
 
 const JAPANESE: &str = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。何でも薄暗いじめじめした所で\

@@ -1,3 +1,5 @@
+//! Where texts are cut.
+
 use super::*;
 
 #[test]

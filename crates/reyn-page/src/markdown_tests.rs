@@ -1,3 +1,5 @@
+//! Markdown of small pages.
+
 use dom_query::Document;
 
 use crate::reduced::reduced;

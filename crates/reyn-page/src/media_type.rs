@@ -29,9 +29,10 @@ pub(crate) fn form_of(bytes: &[u8], declared: Option<&str>) -> (String, Form) {
         Some(essence) if essence == "text/html" => (essence, Form::Html),
         Some(essence) => {
             let is_media = ["image/", "audio/", "video/", "font/"].iter().any(|it| essence.starts_with(it));
-            let is_readable = !(is_media && !essence.ends_with("+xml"))
-                && !BINARY_TYPES.contains(&essence.as_str())
-                && is_text();
+            let may_be_text = !BINARY_TYPES.contains(&essence.as_str())
+                // An image in SVG is text.
+                && (!is_media || essence.ends_with("+xml"));
+            let is_readable = may_be_text && is_text();
             (essence, if is_readable { Form::Text } else { Form::Binary })
         }
         None if looks_like_html(sample) => ("text/html".to_owned(), Form::Html),

@@ -1,3 +1,5 @@
+//! What answers are read as.
+
 use super::*;
 
 #[test]

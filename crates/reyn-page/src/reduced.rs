@@ -5,14 +5,17 @@
 //! hidden elements, and attributes that say nothing. So the parser cannot be driven into depth, into
 //! square time by formatting left open, or into memory by attributes.
 
+mod attributes;
 mod open_elements;
 mod written;
 
 use url::Url;
 
-use crate::bounds::{ATTRIBUTE_BYTES_MAX, LINK_BYTES_MAX, TABLE_COLUMNS_MAX, TAGS_MAX};
+use crate::bounds::{LINK_BYTES_MAX, TABLE_COLUMNS_MAX, TAGS_MAX};
 use crate::scan::{Scanner, StartTag, Token};
 use crate::tag::Tag;
+use attributes::Attributes;
+pub(crate) use attributes::unescaped;
 use open_elements::{Open, OpenElements};
 use written::Written;
 
@@ -25,8 +28,8 @@ pub(crate) struct Reduced {
     pub(crate) text_chars: usize,
     /// Scripts that were dropped.
     pub(crate) scripts: usize,
-    /// How deep its elements and texts stand, all added up.
-    pub(crate) depths: usize,
+    /// What looking for its article takes, as [`SCORING_WORK_MAX`](crate::bounds::SCORING_WORK_MAX) counts it.
+    pub(crate) scoring_work: usize,
     /// Whether the page has more tags than are read.
     pub(crate) is_cut: bool,
 }
@@ -43,7 +46,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
         written: Written::new(page.len()),
         tags: 0,
         scripts: 0,
-        depths: 0,
+        scoring_work: 0,
     };
     let mut is_cut = false;
     for token in Scanner::new(page) {
@@ -51,7 +54,8 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
             is_cut = true;
             break;
         }
-        reducer.depths += reducer.open.len();
+        let weight = if let Token::Text(text) = &token { text.len() / 32 } else { 0 };
+        reducer.scoring_work += reducer.open.len() * (1 + weight);
         match token {
             Token::Text(text) => reducer.text(text),
             Token::Start(tag) => reducer.start(&tag),
@@ -61,7 +65,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
     reducer.close_to(0);
     let title = reducer.title.or(reducer.social_title).unwrap_or_default();
     let (html, text_chars) = reducer.written.into_document(title);
-    Reduced { html, text_chars, scripts: reducer.scripts, depths: reducer.depths, is_cut }
+    Reduced { html, text_chars, scripts: reducer.scripts, scoring_work: reducer.scoring_work, is_cut }
 }
 
 struct Reducer<'a> {
@@ -75,121 +79,7 @@ struct Reducer<'a> {
     written: Written,
     tags: usize,
     scripts: usize,
-    depths: usize,
-}
-
-/// What of an element's attributes is read.
-#[derive(Default)]
-struct Attributes<'a> {
-    class: &'a str,
-    id: &'a str,
-    role: &'a str,
-    href: &'a str,
-    alt: &'a str,
-    start: &'a str,
-    colspan: &'a str,
-    property: &'a str,
-    content: &'a str,
-    is_hidden: bool,
-    is_open: bool,
-}
-
-impl<'a> Attributes<'a> {
-    /// The first of each name counts, as in browsers.
-    fn of(tag: &StartTag<'a>) -> Self {
-        let mut read = Self::default();
-        let mut aria_hidden = "";
-        let mut style = "";
-        for (name, value) in tag.attributes() {
-            let slot = match name.len() {
-                2..=11 => {
-                    let is = |known: &str| name.eq_ignore_ascii_case(known);
-                    if is("hidden") {
-                        read.is_hidden |= !value.eq_ignore_ascii_case("until-found");
-                        continue;
-                    }
-                    if is("open") {
-                        read.is_open = true;
-                        continue;
-                    }
-                    match () {
-                        () if is("class") => &mut read.class,
-                        () if is("id") => &mut read.id,
-                        () if is("role") => &mut read.role,
-                        () if is("href") => &mut read.href,
-                        () if is("alt") => &mut read.alt,
-                        () if is("start") || is("value") => &mut read.start,
-                        () if is("colspan") => &mut read.colspan,
-                        () if is("property") || is("name") => &mut read.property,
-                        () if is("content") => &mut read.content,
-                        () if is("aria-hidden") => &mut aria_hidden,
-                        () if is("style") => &mut style,
-                        () => continue,
-                    }
-                }
-                _ => continue,
-            };
-            if slot.is_empty() && value.len() <= ATTRIBUTE_BYTES_MAX {
-                *slot = value;
-            }
-        }
-        read.is_hidden |= aria_hidden.trim().eq_ignore_ascii_case("true") || hides(style);
-        read
-    }
-}
-
-/// Whether a `style` attribute takes the element out of the page.
-fn hides(style: &str) -> bool {
-    !style.is_empty()
-        && unescaped(style).split(';').any(|declaration| {
-            declaration.split_once(':').is_some_and(|(property, value)| {
-                let value = value.trim().trim_end_matches("!important").trim_end();
-                let (property, value) = (property.trim(), value.to_ascii_lowercase());
-                property.eq_ignore_ascii_case("display") && value == "none"
-                    || property.eq_ignore_ascii_case("visibility") && value == "hidden"
-            })
-        })
-}
-
-/// `value` with the character references that addresses and styles are written with.
-pub(crate) fn unescaped(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    let mut rest = value;
-    while let Some((before, after)) = rest.split_once('&') {
-        text.push_str(before);
-        let reference = after.split_once(';').filter(|(name, _)| name.len() <= 8);
-        match reference.and_then(|(name, after)| Some((referenced(name)?, after))) {
-            Some((character, after)) => {
-                text.push(character);
-                rest = after;
-            }
-            None => {
-                text.push('&');
-                rest = after;
-            }
-        }
-    }
-    text.push_str(rest);
-    text
-}
-
-fn referenced(name: &str) -> Option<char> {
-    let number = name.strip_prefix('#').and_then(|digits| {
-        let hexadecimal = digits.strip_prefix(['x', 'X']);
-        hexadecimal.map_or_else(|| digits.parse().ok(), |digits| u32::from_str_radix(digits, 16).ok())
-    });
-    match name {
-        "amp" => Some('&'),
-        "lt" => Some('<'),
-        "gt" => Some('>'),
-        "quot" => Some('"'),
-        "apos" => Some('\''),
-        "nbsp" => Some('\u{A0}'),
-        "colon" => Some(':'),
-        "Tab" => Some('\t'),
-        "NewLine" => Some('\n'),
-        _ => number.and_then(char::from_u32),
-    }
+    scoring_work: usize,
 }
 
 impl<'a> Reducer<'a> {
@@ -294,18 +184,19 @@ impl<'a> Reducer<'a> {
 
     fn write_start(&mut self, tag: Tag, name: &'static str, attributes: &Attributes<'a>) {
         self.written.start(name);
-        let is_to_elsewhere = tag == Tag::Inline("a") && !attributes.href.starts_with('#');
+        let is_to_elsewhere = tag == Tag::Inline("a") && !attributes.href.trim_start().starts_with('#');
         if let Some(link) = self.link(attributes.href).filter(|_| is_to_elsewhere) {
             self.written.attribute("href", &link);
         }
-        let is_telling = matches!(tag, Tag::Block(_) | Tag::Plain | Tag::Custom)
-            || matches!(tag, Tag::Inline("a" | "span" | "code"));
-        if is_telling {
+        if tag.is_told_by_class() {
             for (name, value) in
                 [("class", attributes.class), ("id", attributes.id), ("role", attributes.role)]
             {
                 self.written.source_attribute(name, value);
             }
+        }
+        if matches!(name, "pre" | "code") && attributes.class.contains("lang") {
+            self.written.source_attribute("class", attributes.class);
         }
         if matches!(tag, Tag::Block("ol" | "li")) {
             let number = if tag == Tag::Block("ol") { "start" } else { "value" };

@@ -1,3 +1,5 @@
+//! What is left of small pages.
+
 use super::*;
 use crate::bounds::{DEPTH_MAX, INDENTS_MAX};
 

@@ -1,3 +1,5 @@
+//! The pieces that pages are cut into.
+
 use super::*;
 
 /// The pieces of a page, written so that a row of a table holds them.

@@ -100,6 +100,18 @@ impl Tag {
         matches!(self, Self::Block("td" | "th" | "tr" | "tbody" | "thead" | "tfoot" | "caption"))
     }
 
+    /// Whether its class may say that it is not of the article. A heading or a row of a table that is in the
+    /// article is of it, whatever its class: `code-header` is no header of the page.
+    pub(crate) fn is_told_by_class(self) -> bool {
+        match self {
+            Self::Block("pre" | "dt" | "dd" | "blockquote" | "summary" | "xmp" | "plaintext") => false,
+            Self::Block(_) => !self.is_heading() && !self.is_in_table(),
+            Self::Inline(name) => name == "a",
+            Self::Plain | Self::Custom | Self::Reading | Self::Image | Self::Nothing | Self::Void(_) => false,
+            Self::Dropped(_) | Self::Title | Self::Meta | Self::Base | Self::Frame => false,
+        }
+    }
+
     /// Whether it is a cell of a table, or as closed as one.
     pub(crate) fn is_cell(self) -> bool {
         CELLS.contains(&self)

@@ -1,5 +1,7 @@
 //! Pages as a model reads them.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use reyn_page::charset::Source;
 use reyn_page::reading::{Extractor, PageError, ReadOptions, Reading, read};
 
@@ -26,6 +28,36 @@ fn an_article_is_read_without_what_is_around_it() {
         note: None,
     };
     assert_eq!(reading, expected);
+}
+
+#[test]
+fn a_japanese_article_is_told_from_what_is_around_it() {
+    let sentence = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ、と思う。";
+    let links: String = (0..40).map(|n| format!("<li><a href=/{n}>関連する記事その{n}</a>")).collect();
+    let paragraphs: String =
+        (0..12).map(|n| format!("<p>{n}番目の段落。{}</p>", sentence.repeat(4))).collect();
+    let page = format!(
+        "<title>猫</title><body><nav><ul>{links}</ul></nav><div id=main><div class=entry>{paragraphs}</div></div>\
+         <div class=sidebar><ul>{links}</ul></div><footer>著作権</footer>"
+    );
+    let reading = html(&page);
+    let expected: Vec<String> = (0..12).map(|n| format!("{n}番目の段落。{}", sentence.repeat(4))).collect();
+    assert_eq!((reading.text, reading.extractor), (expected.join("\n\n"), Extractor::Readability));
+}
+
+#[test]
+fn a_heading_of_documentation_stays_whatever_its_class_is() {
+    let text = "What the function does, in words, and what it takes, and what it gives. ".repeat(3);
+    let methods: String = (0..8)
+        .map(|n| format!("<section id=m{n}><h4 class=code-header>fn f{n}()</h4></section><p>{text}</p>"))
+        .collect();
+    let reading = html(&format!(
+        "<main><div class=content><h2 class=section-header>Methods</h2>{methods}</div></main>"
+    ));
+    let headings: Vec<&str> = reading.text.lines().filter(|line| line.starts_with('#')).collect();
+    let expected: Vec<String> = (0..8).map(|n| format!("#### fn f{n}()")).collect();
+    assert_eq!(headings, [vec!["## Methods".to_owned()], expected].concat());
+    assert_eq!(reading.extractor, Extractor::Readability);
 }
 
 #[test]

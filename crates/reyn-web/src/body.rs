@@ -2,22 +2,17 @@
 
 use std::io::{self, Write};
 
-use brotli_decompressor::DecompressorWriter;
 use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
-use crate::limits::BODY_GROWTH_BYTES_MIN;
-
-/// Bytes that one step of a Brotli decoder gives.
-const BROTLI_STEP_BYTES: usize = 16 * 1024;
-
-/// The low bits of a first byte that the format forbids; the decoder takes them for a window of up to a gigabyte.
-const BROTLI_LARGE_WINDOW: u8 = 0x11;
+use crate::brotli_stream::BrotliStream;
+use crate::sink::Sink;
+use crate::zstd_stream::ZstdStream;
 
 /// The first byte of a member of gzip.
 const GZIP_FIRST: u8 = 0x1f;
 
 /// Encodings that are not asked for and cannot be decoded.
-const UNSUPPORTED: [&str; 7] = ["zstd", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"];
+const UNSUPPORTED: [&str; 6] = ["compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip"];
 
 /// Why a body cannot be had.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +36,8 @@ enum Decoder {
     Deflate(Vec<u8>, Sink),
     Zlib(Box<ZlibDecoder<Sink>>),
     RawDeflate(Box<DeflateDecoder<Sink>>),
-    Brotli(Box<DecompressorWriter<Sink>>),
+    Brotli(Box<BrotliStream>),
+    Zstd(Box<ZstdStream>),
     /// The encoded stream is over; what follows is dropped, as browsers do.
     Ended(Sink),
 }
@@ -54,7 +50,7 @@ impl Body {
         length: Option<u64>,
         limit_bytes: usize,
     ) -> Result<Self, BodyError> {
-        let mut sink = Sink { bytes: Vec::new(), limit_bytes, is_over: false };
+        let sink = || Sink::new(limit_bytes, 0);
         let named: Vec<String> = content_encoding
             .split(',')
             .map(|name| name.trim().to_ascii_lowercase())
@@ -66,18 +62,18 @@ impl Body {
                 if length > limit_bytes {
                     return Err(BodyError::TooLarge);
                 }
-                sink.bytes.reserve_exact(length);
-                Decoder::Identity(sink)
+                Decoder::Identity(Sink::new(limit_bytes, length))
             }
             [name] => match name.as_str() {
-                "gzip" | "x-gzip" => Decoder::Gzip(Box::new(GzDecoder::new(sink))),
-                "deflate" => Decoder::Deflate(Vec::new(), sink),
-                "br" => Decoder::Brotli(Box::new(DecompressorWriter::new(sink, BROTLI_STEP_BYTES))),
+                "gzip" | "x-gzip" => Decoder::Gzip(Box::new(GzDecoder::new(sink()))),
+                "deflate" => Decoder::Deflate(Vec::new(), sink()),
+                "br" => Decoder::Brotli(Box::new(BrotliStream::new(sink()))),
+                "zstd" => Decoder::Zstd(Box::new(ZstdStream::new(sink()))),
                 name if UNSUPPORTED.contains(&name) => {
                     return Err(BodyError::Decode("it was not asked for and is not supported".to_owned()));
                 }
                 // Servers also write a charset or `none` here; browsers read such a body as it is.
-                _ => Decoder::Identity(sink),
+                _ => Decoder::Identity(sink()),
             },
             _ => {
                 return Err(BodyError::Decode(
@@ -90,14 +86,9 @@ impl Body {
 
     /// Takes the next piece as it was received.
     pub(crate) fn push(&mut self, piece: &[u8]) -> Result<(), BodyError> {
-        if let (0, Some(first), Decoder::Brotli(_)) = (self.received_bytes, piece.first(), &self.decoder)
-            && first & 0x7f == BROTLI_LARGE_WINDOW
-        {
-            return Err(BodyError::Decode("its window is larger than the format has".to_owned()));
-        }
         self.received_bytes = self.received_bytes.saturating_add(piece.len());
         // Empty blocks decode to nothing, so what is received counts as well.
-        if self.received_bytes > self.sink().limit_bytes {
+        if self.received_bytes > self.sink().limit_bytes() {
             return Err(BodyError::TooLarge);
         }
         self.decode(piece)
@@ -110,6 +101,7 @@ impl Body {
             Decoder::Zlib(decoder) => feed(decoder.as_mut(), piece),
             Decoder::RawDeflate(decoder) => feed(decoder.as_mut(), piece),
             Decoder::Brotli(decoder) => feed(decoder.as_mut(), piece),
+            Decoder::Zstd(decoder) => feed(decoder.as_mut(), piece),
             Decoder::Ended(_) => Ok([].as_slice()),
             Decoder::Deflate(start, _) => {
                 start.extend_from_slice(piece);
@@ -158,14 +150,15 @@ impl Body {
             Decoder::Deflate(..) => Err(io::ErrorKind::UnexpectedEof.into()),
             Decoder::Zlib(decoder) => decoder.try_finish(),
             Decoder::RawDeflate(decoder) => decoder.try_finish(),
-            Decoder::Brotli(decoder) => decoder.close(),
+            Decoder::Brotli(decoder) => decoder.finish(),
+            Decoder::Zstd(decoder) => decoder.finish(),
         };
         ended.map_err(|error| self.failure(&error))
     }
 
-    /// Decoded bytes so far.
-    pub(crate) fn decoded_bytes(&self) -> usize {
-        self.sink().bytes.len()
+    /// Bytes that have come, as they were sent.
+    pub(crate) const fn received_bytes(&self) -> usize {
+        self.received_bytes
     }
 
     /// Ends the body.
@@ -174,11 +167,11 @@ impl Body {
         if self.received_bytes > 0 {
             self.check_end()?;
         }
-        Ok(std::mem::take(&mut self.sink_mut().bytes))
+        Ok(self.sink_mut().take())
     }
 
     fn failure(&self, error: &io::Error) -> BodyError {
-        if self.sink().is_over {
+        if self.sink().is_over() {
             return BodyError::TooLarge;
         }
         let is_cut = error.kind() == io::ErrorKind::UnexpectedEof;
@@ -192,7 +185,8 @@ impl Body {
             Decoder::Gzip(decoder) => decoder.get_ref(),
             Decoder::Zlib(decoder) => decoder.get_ref(),
             Decoder::RawDeflate(decoder) => decoder.get_ref(),
-            Decoder::Brotli(decoder) => decoder.get_ref(),
+            Decoder::Brotli(decoder) => decoder.sink(),
+            Decoder::Zstd(decoder) => decoder.sink(),
         }
     }
 
@@ -202,7 +196,8 @@ impl Body {
             Decoder::Gzip(decoder) => decoder.get_mut(),
             Decoder::Zlib(decoder) => decoder.get_mut(),
             Decoder::RawDeflate(decoder) => decoder.get_mut(),
-            Decoder::Brotli(decoder) => decoder.get_mut(),
+            Decoder::Brotli(decoder) => decoder.sink_mut(),
+            Decoder::Zstd(decoder) => decoder.sink_mut(),
         }
     }
 }
@@ -223,50 +218,25 @@ fn feed<'a>(decoder: &mut impl Write, mut piece: &'a [u8]) -> io::Result<&'a [u8
     Ok(piece)
 }
 
-/// Where decoded bytes go, up to a limit.
-#[derive(Default)]
-struct Sink {
-    bytes: Vec<u8>,
-    limit_bytes: usize,
-    is_over: bool,
-}
-
-impl Write for Sink {
-    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let left = self.limit_bytes - self.bytes.len();
-        if piece.len() > left {
-            self.is_over = true;
-            return Err(io::Error::other("the body is too large"));
-        }
-        if self.bytes.capacity() - self.bytes.len() < piece.len() {
-            // Doubling would hold three times the body while it moves.
-            let growth = piece.len().max(BODY_GROWTH_BYTES_MIN).max(self.bytes.len() / 16);
-            self.bytes.reserve_exact(growth.min(left));
-        }
-        self.bytes.extend_from_slice(piece);
-        Ok(piece.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
     use proptest::prelude::*;
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
 
     const LIMIT_BYTES: usize = 10_000;
 
+    /// The encodings, and the forms in which they are sent.
+    const FORMS: [(&str, &str); 5] =
+        [("gzip", "gzip"), ("deflate", "zlib"), ("deflate", "raw"), ("br", "br"), ("zstd", "zstd")];
+
     fn decoded(encoding: &str, bytes: &[u8], piece_bytes: usize) -> Result<Vec<u8>, BodyError> {
         let mut body = Body::new(encoding, None, LIMIT_BYTES)?;
         for piece in bytes.chunks(piece_bytes) {
             body.push(piece)?;
-            assert!(body.sink().bytes.capacity() <= LIMIT_BYTES);
         }
         body.finish()
     }
@@ -284,6 +254,12 @@ mod tests {
                 encoder.write_all(text).unwrap();
                 encoder.finish().unwrap()
             }
+            "br" => {
+                let mut encoder = brotli::CompressorWriter::new(vec![], 4096, 5, 10);
+                encoder.write_all(text).unwrap();
+                encoder.into_inner()
+            }
+            "zstd" => compress_to_vec(text, CompressionLevel::Fastest),
             _ => {
                 let mut encoder = DeflateEncoder::new(vec![], level);
                 encoder.write_all(text).unwrap();
@@ -298,7 +274,7 @@ mod tests {
             bytes in proptest::collection::vec(any::<u8>(), 0..400),
             piece_bytes in 1_usize..50,
         ) {
-            for encoding in ["", "gzip", "deflate", "br"] {
+            for encoding in ["", "gzip", "deflate", "br", "zstd"] {
                 if let Ok(body) = decoded(encoding, &bytes, piece_bytes) {
                     prop_assert!(body.len() <= LIMIT_BYTES);
                 }
@@ -311,7 +287,7 @@ mod tests {
             piece_bytes in 1_usize..50,
             after in prop_oneof![Just(&b""[..]), Just(&b"\n"[..]), Just(&b"\0\0\0\0<!-- served -->"[..])],
         ) {
-            for (encoding, form) in [("gzip", "gzip"), ("deflate", "zlib"), ("deflate", "raw")] {
+            for (encoding, form) in FORMS {
                 let bytes = [&encoded(form, &text), after].concat();
                 prop_assert_eq!(decoded(encoding, &bytes, piece_bytes), Ok(text.clone()), "{}", form);
             }
@@ -322,11 +298,28 @@ mod tests {
             text in proptest::collection::vec(any::<u8>(), 1..400),
             at in any::<proptest::sample::Index>(),
         ) {
-            for (encoding, form) in [("gzip", "gzip"), ("deflate", "zlib"), ("deflate", "raw")] {
+            for (encoding, form) in FORMS {
                 let bytes = encoded(form, &text);
                 let cut = 1 + at.index(bytes.len() - 1);
                 let result = decoded(encoding, &bytes[..cut], 7);
                 prop_assert!(matches!(result, Err(BodyError::Decode(_))), "{} {:?}", form, result);
+            }
+        }
+
+        #[test]
+        fn a_stream_with_a_byte_that_is_wrong_ends_within_the_limit(
+            text in proptest::collection::vec(prop_oneof![Just(b'a'), any::<u8>()], 1..400),
+            wrong in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
+        ) {
+            for (encoding, form) in FORMS {
+                let mut bytes = encoded(form, &text);
+                for (at, byte) in &wrong {
+                    let at = at.index(bytes.len());
+                    bytes[at] = *byte;
+                }
+                if let Ok(body) = decoded(encoding, &bytes, 50) {
+                    prop_assert!(body.len() <= LIMIT_BYTES);
+                }
             }
         }
     }

@@ -60,7 +60,7 @@ impl Circumstances<'_> {
         self.of_stream(&error, 0)
     }
 
-    /// An error while the body came; `received_bytes` are decoded already.
+    /// An error while the body came; `received_bytes` of it were there.
     pub(crate) fn of_receiving(&self, error: reqwest::Error, received_bytes: usize) -> GetError {
         self.of_stream(&error.without_url(), received_bytes)
     }

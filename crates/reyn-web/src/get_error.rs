@@ -81,7 +81,7 @@ pub enum GetError {
     Reset {
         /// The host.
         host: String,
-        /// Decoded bytes of the body that had come.
+        /// Bytes of the body that had come, as they were sent.
         received_bytes: usize,
     },
     /// What came is no HTTP.

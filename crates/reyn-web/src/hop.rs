@@ -24,7 +24,7 @@ use crate::names::Pinned;
 use crate::target::Target;
 
 const USER_AGENT: &str = concat!("reyn/", env!("CARGO_PKG_VERSION"), " (agent; reads pages for a person)");
-const ACCEPT_ENCODING_VALUE: &str = "gzip, br";
+const ACCEPT_ENCODING_VALUE: &str = "gzip, br, zstd";
 
 /// What came of one request.
 pub(crate) enum HopEnd {
@@ -168,7 +168,7 @@ impl WebClient {
             let piece = timeout(left.min(self.idle_timeout), response.chunk())
                 .await
                 .map_err(|_| timed_out(target, stage, after))?
-                .map_err(|error| circumstances.of_receiving(error, body.decoded_bytes()))?;
+                .map_err(|error| circumstances.of_receiving(error, body.received_bytes()))?;
             let Some(piece) = piece else { break };
             body.push(&piece).map_err(failed)?;
         }

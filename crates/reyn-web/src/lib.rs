@@ -6,6 +6,7 @@
 mod address;
 mod answer;
 mod body;
+mod brotli_stream;
 mod client;
 mod failure;
 mod get_error;
@@ -20,8 +21,10 @@ mod policy;
 mod proxy;
 pub mod search;
 mod shown_url;
+mod sink;
 mod target;
 mod tls;
+mod zstd_stream;
 
 pub use address::AddressClass;
 pub use answer::{Answer, Hop};

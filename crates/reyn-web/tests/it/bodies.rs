@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use reyn_web::{GetError, WebClientOptions};
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::server::{Server, answer};
@@ -38,6 +39,10 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    compress_to_vec(bytes, CompressionLevel::Fastest)
+}
+
 async fn fetched(encoding: &str, body: &[u8]) -> Result<Vec<u8>, GetError> {
     fetched_within(encoding, body, 1_000_000).await
 }
@@ -58,6 +63,7 @@ async fn every_encoding_that_servers_use_is_decoded() {
         ("identity, gzip", gzip(&text)),
         ("deflate", zlib(&text)),
         ("deflate", deflate(&text)),
+        ("zstd", zstd(&text)),
         ("identity", text.clone()),
         ("utf-8", text.clone()),
         ("none", text.clone()),
@@ -68,11 +74,14 @@ async fn every_encoding_that_servers_use_is_decoded() {
     assert_eq!(fetched("br", &unhex(BROTLI)).await.unwrap(), greeting);
     let two_members = [gzip(b"one "), gzip(b"two")].concat();
     assert_eq!(fetched("gzip", &two_members).await.unwrap(), b"one two");
+    let two_frames = [zstd(b"one "), zstd(b"two")].concat();
+    assert_eq!(fetched("zstd", &two_frames).await.unwrap(), b"one two");
 }
 
 #[tokio::test]
 async fn an_encoding_in_pieces_of_one_byte_is_decoded() {
-    for (encoding, body) in [("gzip", gzip(b"piece by piece")), ("deflate", zlib(b"piece by piece"))] {
+    let text = b"piece by piece";
+    for (encoding, body) in [("gzip", gzip(text)), ("deflate", zlib(text)), ("zstd", zstd(text))] {
         let server = Server::new(move |_, _, mut stream| {
             let body = body.clone();
             async move {
@@ -111,7 +120,11 @@ async fn a_body_that_is_not_in_its_encoding_or_ends_too_early_is_a_decode_error(
         ("br", unhex(BROTLI)[..8].to_vec()),
         // A window of a gigabyte.
         ("br", b"\x11\x1e\x00\x00\x00\x00".to_vec()),
-        ("zstd", b"x".to_vec()),
+        ("zstd", b"<html>plain</html>".to_vec()),
+        ("zstd", zstd(&b"text ".repeat(1000))[..20].to_vec()),
+        // A window of 9 MiB.
+        ("zstd", b"\x28\xb5\x2f\xfd\x00\x69\x01\x00\x00".to_vec()),
+        ("compress", b"x".to_vec()),
         ("gzip, br", whole.clone()),
     ] {
         let error = fetched(encoding, &body).await.unwrap_err();
@@ -121,7 +134,7 @@ async fn a_body_that_is_not_in_its_encoding_or_ends_too_early_is_a_decode_error(
 
 #[tokio::test]
 async fn an_encoding_without_a_body_is_an_empty_body() {
-    for encoding in ["gzip", "deflate", "br"] {
+    for encoding in ["gzip", "deflate", "br", "zstd"] {
         assert_eq!(fetched(encoding, b"").await, Ok(vec![]), "{encoding}");
     }
 }
@@ -129,7 +142,9 @@ async fn an_encoding_without_a_body_is_an_empty_body() {
 #[tokio::test]
 async fn a_body_of_exactly_the_limit_passes_and_one_byte_more_does_not() {
     let text = vec![b'a'; 100_000];
-    for (encoding, body) in [("identity", text.clone()), ("gzip", gzip(&text)), ("deflate", zlib(&text))] {
+    for (encoding, body) in
+        [("identity", text.clone()), ("gzip", gzip(&text)), ("deflate", zlib(&text)), ("zstd", zstd(&text))]
+    {
         assert_eq!(fetched_within(encoding, &body, 100_000).await.unwrap().len(), 100_000, "{encoding}");
         let error = fetched_within(encoding, &body, 99_999).await.unwrap_err();
         let GetError::TooLarge { limit_bytes: 99_999, .. } = error else { panic!("{encoding}: {error:?}") };
@@ -139,7 +154,9 @@ async fn a_body_of_exactly_the_limit_passes_and_one_byte_more_does_not() {
 #[tokio::test]
 async fn a_bomb_ends_at_the_limit_in_every_encoding() {
     let zeros = vec![0; 50_000_000];
-    for (encoding, body) in [("gzip", gzip(&zeros)), ("deflate", zlib(&zeros)), ("br", unhex(BROTLI_BOMB))] {
+    for (encoding, body) in
+        [("gzip", gzip(&zeros)), ("deflate", zlib(&zeros)), ("br", unhex(BROTLI_BOMB)), ("zstd", zstd_bomb())]
+    {
         let error = fetched(encoding, &body).await.unwrap_err();
         assert_eq!(error.kind(), "too_large", "{encoding}");
     }
@@ -151,6 +168,12 @@ async fn a_stream_that_decodes_to_nothing_ends_at_the_limit_as_well() {
     let mut body = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
     body.extend_from_slice(&b"\0\0\0\xff\xff".repeat(300_000));
     assert_eq!(fetched("gzip", &body).await.unwrap_err().kind(), "too_large");
+    // A frame without blocks of any bytes, and frames of none, without end.
+    let blocks = [b"\x28\xb5\x2f\xfd\x00\x68".to_vec(), b"\0\0\0".repeat(400_000)].concat();
+    let frames = b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00".repeat(130_000);
+    for body in [blocks, frames] {
+        assert_eq!(fetched("zstd", &body).await.unwrap_err().kind(), "too_large");
+    }
 }
 
 #[tokio::test]
@@ -182,6 +205,11 @@ async fn a_length_over_the_limit_is_refused_before_the_body() {
     })
     .await;
     assert_eq!(get(reaching(&[server.address]), &server.url("/")).await.unwrap_err().kind(), "too_large");
+}
+
+/// A frame of a window of 8 MiB, then 800 blocks of one byte that is repeated 128 Ki times.
+fn zstd_bomb() -> Vec<u8> {
+    [b"\x28\xb5\x2f\xfd\x00\x68".to_vec(), b"\x02\x00\x10a".repeat(800)].concat()
 }
 
 fn unhex(text: &str) -> Vec<u8> {

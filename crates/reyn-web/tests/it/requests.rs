@@ -20,7 +20,7 @@ async fn a_request_says_what_it_is_and_nothing_about_the_person() {
     let expected = |path| {
         format!(
             "GET {path} HTTP/1.1\r\naccept: text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.8\r\n\
-             accept-encoding: gzip, br\r\naccept-language: en,*;q=0.5\r\n\
+             accept-encoding: gzip, br, zstd\r\naccept-language: en,*;q=0.5\r\n\
              user-agent: reyn/{} (agent; reads pages for a person)\r\nhost: {}\r\n\r\n",
             env!("CARGO_PKG_VERSION"),
             server.address
