@@ -16,11 +16,14 @@ const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// What a frame begins with that is passed over; the low four bits of its first byte are free.
 const SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 
+/// The head of a frame of no bytes.
+const EMPTY_HEAD: &[u8] = b"\x28\xb5\x2f\xfd\x20\x00";
+
 /// Bytes of a block, before and after decoding.
 const BLOCK_BYTES_MAX: usize = 128 * 1024;
 
-/// Bytes that are taken at once, so that little waits for the end of its block.
-const STEP_BYTES: usize = 64 * 1024;
+/// Bytes that are taken at once while a part of a block waits for its end, so that little is held twice.
+const STEP_BYTES: usize = 16 * 1024;
 
 /// Bytes of what comes before a block, and of the sum at a frame's end.
 const BLOCK_HEAD_BYTES: usize = 3;
@@ -62,6 +65,9 @@ impl ZstdStream {
     pub(crate) fn new(sink: Sink) -> Self {
         let mut decoder = FrameDecoder::new();
         decoder.set_max_window_size(ZSTD_WINDOW_BYTES_MAX);
+        // After a first frame the decoder makes room for a window at once; before, it grows by doubling, and what it
+        // leaves behind is as large as the window again.
+        decoder.reset(EMPTY_HEAD).expect("it is the head of a frame");
         Self { decoder, sink, waiting: vec![], part: Part::First }
     }
 
@@ -82,6 +88,15 @@ impl ZstdStream {
                 Err(io::ErrorKind::UnexpectedEof.into())
             }
         }
+    }
+
+    /// Decodes all whole parts, and gives how many bytes they were.
+    fn steps(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut at = 0;
+        while let Some(count) = self.step(&bytes[at..])? {
+            at += count;
+        }
+        Ok(at)
     }
 
     /// Decodes the next part, and gives how many bytes it was; `None` where more must come first.
@@ -170,13 +185,16 @@ impl Write for ZstdStream {
         if matches!(self.part, Part::Over) {
             return Ok(0);
         }
+        if self.waiting.is_empty() {
+            let at = self.steps(piece)?;
+            self.waiting = piece[at..].to_vec();
+            return Ok(piece.len());
+        }
         let taken = piece.len().min(STEP_BYTES);
         let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.reserve_exact(taken);
         waiting.extend_from_slice(&piece[..taken]);
-        let mut at = 0;
-        while let Some(count) = self.step(&waiting[at..])? {
-            at += count;
-        }
+        let at = self.steps(&waiting)?;
         waiting.drain(..at);
         self.waiting = waiting;
         Ok(taken)
