@@ -43,7 +43,12 @@ impl Pattern {
         Self { id, scope, severity: Severity::Block, leads, before: "", rest }
     }
 
-    const fn warn(id: &'static str, scope: Scope, leads: &'static [&'static str], rest: &'static str) -> Self {
+    const fn warn(
+        id: &'static str,
+        scope: Scope,
+        leads: &'static [&'static str],
+        rest: &'static str,
+    ) -> Self {
         Self { severity: Severity::Warn, ..Self::block(id, scope, leads, rest) }
     }
 

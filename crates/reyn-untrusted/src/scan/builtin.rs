@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::custom::PatternError;
 use super::Found;
+use super::custom::PatternError;
+use super::first_byte::FirstBytes;
 use crate::patterns::{self, Pattern, expanded};
 
 /// How far behind its lead a match may reach, in bytes.
@@ -28,6 +29,7 @@ struct Prepared {
     pattern: &'static Pattern,
     before: Option<Regex>,
     rest: Option<Regex>,
+    first: Option<FirstBytes>,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -68,9 +70,22 @@ impl Builtin {
                 });
                 begun_by[at].push(number);
             }
-            let rest = if pattern.rest.is_empty() { String::new() } else { format!(r"\A(?:{})", pattern.rest) };
-            let before = if pattern.before.is_empty() { String::new() } else { format!(r"(?:{})\z", pattern.before.trim_end_matches('$')) };
+            let rest =
+                if pattern.rest.is_empty() { String::new() } else { format!(r"\A(?:{})", pattern.rest) };
+            let before = if pattern.before.is_empty() {
+                String::new()
+            } else {
+                format!(r"(?:{})\z", pattern.before.trim_end_matches('$'))
+            };
+            let first = regex_syntax::ParserBuilder::new()
+                .unicode(false)
+                .utf8(false)
+                .build()
+                .parse(&expanded(pattern.rest))
+                .ok()
+                .map(|parsed| FirstBytes::of(&parsed));
             prepared.push(Prepared {
+                first,
                 pattern,
                 before: compiled(pattern, &before)?,
                 rest: compiled(pattern, &rest)?,
@@ -85,7 +100,12 @@ impl Builtin {
     }
 
     /// Adds what begins in `text`, a text as the detector reads it; `place` leads back to the text that was given.
-    pub(super) fn scan(&self, text: &str, found: &mut Found<'_>, place: impl Fn(Range<usize>) -> Range<usize>) {
+    pub(super) fn scan(
+        &self,
+        text: &str,
+        found: &mut Found<'_>,
+        place: impl Fn(Range<usize>) -> Range<usize>,
+    ) {
         let bytes = text.as_bytes();
         for lead in self.leads.find_overlapping_iter(text) {
             let is_in_a_word = bytes[lead.start()].is_ascii_alphanumeric()
@@ -111,6 +131,9 @@ impl Prepared {
     /// Where the match ends that begins with this lead, if there is one.
     fn end(&self, text: &[u8], lead: Range<usize>) -> Option<usize> {
         let rest = &text[lead.end..text.len().min(lead.end + REST_BYTES_MAX)];
+        if self.first.as_ref().is_some_and(|first| !first.may_begin(rest)) {
+            return None;
+        }
         let end = match &self.rest {
             Some(pattern) => lead.end + pattern.find(rest)?.end(),
             None => lead.end,
