@@ -8,6 +8,7 @@
 mod builtin;
 mod custom;
 mod first_byte;
+mod leads;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

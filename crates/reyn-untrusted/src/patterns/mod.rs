@@ -1,7 +1,7 @@
 //! What the scanner looks for, by class. The patterns are matched against a text as the detector reads it
 //! (`skeleton.rs`): lower case, look-alikes folded, nothing invisible, a Japanese full stop an end of a line.
 //!
-//! A pattern is words that begin it, found by one automaton for all, and an expression for what follows, tried
+//! A pattern is words that begin it, found in one pass for all, and an expression for what follows, tried
 //! there alone. Every repetition is bounded.
 
 mod command_and_control;

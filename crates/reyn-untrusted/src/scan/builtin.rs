@@ -1,14 +1,14 @@
-//! The built-in patterns, compiled once per process: one automaton for the words that begin them.
+//! The built-in patterns, compiled once per process: one table for the words that begin them.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::Found;
 use super::custom::PatternError;
 use super::first_byte::FirstBytes;
+use super::leads::Leads;
 use crate::patterns::{self, Pattern, expanded};
 
 /// How far behind its lead a match may reach, in bytes.
@@ -19,9 +19,7 @@ const BEFORE_BYTES_MAX: usize = 240;
 /// The patterns, ready to be looked for.
 #[derive(Debug)]
 pub(super) struct Builtin {
-    leads: AhoCorasick,
-    /// By the number of a lead: the patterns that it begins.
-    begun_by: Vec<Vec<usize>>,
+    leads: Leads,
     patterns: Vec<Prepared>,
 }
 
@@ -57,19 +55,8 @@ fn compiled(pattern: &Pattern, expression: &str) -> Result<Option<Regex>, Patter
 
 impl Builtin {
     fn new() -> Result<Self, PatternError> {
-        let mut leads: Vec<&'static str> = vec![];
-        let mut begun_by: Vec<Vec<usize>> = vec![];
         let mut prepared = vec![];
-        let mut numbers = std::collections::HashMap::new();
-        for (number, pattern) in patterns::all().enumerate() {
-            for lead in pattern.leads {
-                let at = *numbers.entry(*lead).or_insert_with(|| {
-                    leads.push(lead);
-                    begun_by.push(vec![]);
-                    leads.len() - 1
-                });
-                begun_by[at].push(number);
-            }
+        for pattern in patterns::all() {
             let rest =
                 if pattern.rest.is_empty() { String::new() } else { format!(r"\A(?:{})", pattern.rest) };
             let before = if pattern.before.is_empty() {
@@ -91,12 +78,9 @@ impl Builtin {
                 rest: compiled(pattern, &rest)?,
             });
         }
-        let leads = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&leads)
-            .map_err(|error| PatternError::Builtin { id: "leads".to_owned(), reason: error.to_string() })?;
-        Ok(Self { leads, begun_by, patterns: prepared })
+        let leads = patterns::all().enumerate();
+        let leads = leads.flat_map(|(number, pattern)| pattern.leads.iter().map(move |lead| (*lead, number)));
+        Ok(Self { leads: Leads::new(leads), patterns: prepared })
     }
 
     /// Adds what begins in `text`, a text as the detector reads it; `place` leads back to the text that was given.
@@ -107,23 +91,18 @@ impl Builtin {
         place: impl Fn(Range<usize>) -> Range<usize>,
     ) {
         let bytes = text.as_bytes();
-        for lead in self.leads.find_overlapping_iter(text) {
-            let is_in_a_word = bytes[lead.start()].is_ascii_alphanumeric()
-                && lead.start().checked_sub(1).is_some_and(|before| bytes[before].is_ascii_alphanumeric());
-            if is_in_a_word {
-                continue;
-            }
-            for number in &self.begun_by[lead.pattern().as_usize()] {
+        self.leads.each(bytes, |start, lead_end, begins| {
+            for number in begins {
                 let prepared = &self.patterns[*number];
                 let pattern = prepared.pattern;
                 if !found.scope.includes(pattern.scope) || found.is_settled(pattern.id, pattern.severity) {
                     continue;
                 }
-                if let Some(end) = prepared.end(bytes, lead.range()) {
-                    found.add(pattern.id, pattern.scope, pattern.severity, place(lead.start()..end));
+                if let Some(end) = prepared.end(bytes, start..lead_end) {
+                    found.add(pattern.id, pattern.scope, pattern.severity, place(start..end));
                 }
             }
-        }
+        });
     }
 }
 

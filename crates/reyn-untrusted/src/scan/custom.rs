@@ -106,11 +106,12 @@ fn compiled_one(pattern: &CustomPattern) -> Result<Compiled, PatternError> {
         .size_limit(COMPILED_BYTES_MAX)
         .dfa_size_limit(COMPILED_BYTES_MAX)
         .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(bytes) => unusable(format!(
-                "its regex takes more than {bytes} bytes when compiled; use smaller repetitions"
-            )),
-            error => unusable(error.to_string()),
+        .map_err(|error| {
+            let is_too_big = matches!(error, regex::Error::CompiledTooBig(_));
+            let too_big = || {
+                format!("its regex takes more than {COMPILED_BYTES_MAX} bytes when compiled; use smaller repetitions")
+            };
+            unusable(if is_too_big { too_big() } else { error.to_string() })
         })?;
     if compiled.is_match("") {
         return Err(unusable("its regex matches the empty text, so it would be found everywhere".to_owned()));

@@ -46,9 +46,8 @@ fn collect(expression: &Hir, bytes: &mut [bool; 256]) -> bool {
         HirKind::Repetition(repeated) => collect(&repeated.sub, bytes) || repeated.min == 0,
         HirKind::Capture(capture) => collect(&capture.sub, bytes),
         HirKind::Concat(parts) => parts.iter().all(|part| collect(part, bytes)),
-        HirKind::Alternation(parts) => {
-            parts.iter().fold(false, |may_be_empty, part| collect(part, bytes) || may_be_empty)
-        }
+        // Every part is looked at, whatever the others may be.
+        HirKind::Alternation(parts) => parts.iter().filter(|part| collect(part, bytes)).count() > 0,
     }
 }
 
