@@ -4,7 +4,7 @@
 //! half, the bars to the other. Held against scope `context`: texts as pages and results of tools have; `strict`:
 //! texts as memory has; `exec`: command lines.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests; its table is its output")]
 
 use std::collections::BTreeMap;
 
