@@ -12,6 +12,9 @@ pub(super) struct Leads {
 #[derive(Debug, Clone)]
 struct Lead {
     word: &'static [u8],
+    /// Its first four bytes, and which of them it has: one comparison tells most places from it.
+    head: u32,
+    mask: u32,
     begins: Vec<usize>,
 }
 
@@ -23,6 +26,14 @@ fn start_of(text: &[u8]) -> Option<u16> {
         0x80..=0xbf => None,
         0xc0..=0xff => Some(0x8000 | ((byte(0) & 0xf) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f)) >> 1),
     }
+}
+
+/// The first four bytes, zeros behind the end.
+fn head_of(text: &[u8]) -> u32 {
+    let mut head = [0; 4];
+    let bytes = text.len().min(4);
+    head[..bytes].copy_from_slice(&text[..bytes]);
+    u32::from_le_bytes(head)
 }
 
 impl Leads {
@@ -50,7 +61,10 @@ impl Leads {
         let list = &mut self.lists[usize::from(*index)];
         match list.iter_mut().find(|lead| lead.word == word) {
             Some(lead) => lead.begins.push(number),
-            None => list.push(Lead { word, begins: vec![number] }),
+            None => {
+                let mask = head_of(&[0xff; 4][..word.len().min(4)]);
+                list.push(Lead { word, head: head_of(word), mask, begins: vec![number] });
+            }
         }
     }
 
@@ -69,8 +83,11 @@ impl Leads {
             if index == 0 {
                 continue;
             }
-            for lead in self.lists[usize::from(index)].iter().filter(|lead| rest.starts_with(lead.word)) {
-                visit(at, at + lead.word.len(), &lead.begins);
+            let head = head_of(rest);
+            for lead in &self.lists[usize::from(index)] {
+                if head & lead.mask == lead.head && rest.starts_with(lead.word) {
+                    visit(at, at + lead.word.len(), &lead.begins);
+                }
             }
         }
     }
