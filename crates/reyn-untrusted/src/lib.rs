@@ -9,10 +9,10 @@ pub mod control_tokens;
 pub mod fence;
 mod homoglyph;
 mod invisible;
+mod mention;
 pub mod normalise;
 mod patterns;
 pub mod scan;
-mod mention;
 mod skeleton;
 
 pub use fence::{FenceId, PREAMBLE, fence, is_fenced};

@@ -7,6 +7,8 @@
 
 mod builtin;
 mod custom;
+mod first_byte;
+mod leads;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,10 +17,10 @@ use reyn_core::redaction::{first_secret, redact_secrets};
 use reyn_core::text::excerpt;
 use serde::{Deserialize, Serialize};
 
-pub use self::custom::{CUSTOM_PATTERN_BYTES_MAX, CUSTOM_PATTERNS_MAX, CustomPattern, PatternError};
 use self::builtin::Builtin;
 use self::custom::Compiled;
-use crate::mention::is_mention;
+pub use self::custom::{CUSTOM_PATTERN_BYTES_MAX, CUSTOM_PATTERNS_MAX, CustomPattern, PatternError};
+use crate::mention::{is_mention, is_quoted};
 use crate::skeleton::Skeleton;
 
 /// Length of the windows that a long text is looked at in, in bytes.
@@ -27,6 +29,9 @@ pub const SCAN_WINDOW_BYTES: usize = 2 << 20;
 pub const SCAN_OVERLAP_BYTES: usize = 4 << 10;
 /// Longest excerpt of a match, in characters.
 pub const SCAN_EXCERPT_CHARS_MAX: usize = 120;
+
+/// What a secret in a text is called.
+const SECRET: &str = "hardcoded_secret";
 
 /// Which patterns a text is held against. Each names what it includes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -141,8 +146,10 @@ impl Scanner {
         for window in windows(text) {
             self.scan_window(window, &mut found);
         }
-        if scope == Scope::Strict && let Some(span) = first_secret(text) {
-            found.add("hardcoded_secret", Scope::Strict, Severity::Block, span);
+        if scope == Scope::Strict
+            && let Some(span) = first_secret(text)
+        {
+            found.add(SECRET, Scope::Strict, Severity::Block, span);
         }
         if scope == Scope::Exec {
             found.add_first("terminal_escape", Severity::Block, terminal_escape(text));
@@ -212,14 +219,26 @@ impl Found<'_> {
     }
 
     fn add(&mut self, id: &str, scope: Scope, severity: Severity, span: Range<usize>) {
-        let is_mention = self.scope == Scope::Context && is_mention(self.text, &span);
+        let is_mention = match self.scope {
+            Scope::Context => is_mention(self.text, &span),
+            // Words to a model that a command looks for, or writes into a message, order nobody.
+            Scope::Exec => scope == Scope::All && !carries_away(id) && is_quoted(self.text, &span),
+            Scope::All | Scope::Strict => false,
+        };
         let severity = if is_mention { Severity::Warn } else { severity };
         if self.is_settled(id, severity) {
             return;
         }
-        let excerpt = shown(&self.text[span.clone()]);
-        self.matches.insert(id.to_owned(), Match { id: id.to_owned(), severity, scope, span, excerpt, is_mention });
+        // Without the name before it, a value may not look like the secret it is.
+        let excerpt = if id == SECRET { "[REDACTED]".to_owned() } else { shown(&self.text[span.clone()]) };
+        self.matches
+            .insert(id.to_owned(), Match { id: id.to_owned(), severity, scope, span, excerpt, is_mention });
     }
+}
+
+/// Whether what is found is a command itself, wherever it is written.
+fn carries_away(id: &str) -> bool {
+    matches!(id, "exfil_curl" | "exfil_wget" | "read_secrets")
 }
 
 /// The beginning of a match, as a report may hold it.
@@ -235,7 +254,8 @@ fn shown(text: &str) -> String {
 
 /// Stretches that together hold the whole text, each overlapping the one before.
 fn windows(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let boundary = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let boundary =
+        |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let mut next = Some(0_usize);
     std::iter::from_fn(move || {
         let start = next?;
@@ -260,8 +280,13 @@ fn terminal_escape(text: &str) -> Option<Range<usize>> {
 fn homograph_url(text: &str) -> Option<Range<usize>> {
     text.match_indices("://").find_map(|(at, mark)| {
         let start = at + mark.len();
-        let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | ')' | '|');
+        let ends =
+            |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | ')' | '|');
         let host = text[start..].split(ends).next()?;
         (!host.is_ascii()).then(|| start..start + host.len())
     })
 }
+
+#[cfg(test)]
+#[path = "scan/scan_tests.rs"]
+mod tests;

@@ -32,8 +32,12 @@ struct Piece {
 impl Skeleton {
     /// Reads a text of at most 4 GiB; callers give windows of a few MiB.
     pub(crate) fn of(text: &str) -> Self {
-        let mut skeleton =
-            Self { text: String::with_capacity(text.len()), hidden: None, pieces: vec![], source_bytes: text.len() };
+        let mut skeleton = Self {
+            text: String::with_capacity(text.len()),
+            hidden: None,
+            pieces: vec![],
+            source_bytes: text.len(),
+        };
         let mut run = 0;
         let mut at = 0;
         while at < text.len() {

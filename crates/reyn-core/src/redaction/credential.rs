@@ -42,7 +42,7 @@ const NAMES: &[&str] = &[
     "passwords",
 ];
 /// What may follow in a name, in small letters without `-` and `_`.
-const ENDINGS: &[&str] = &["", "prod", "production", "dev", "test", "staging", "value", "base64", "hex"];
+const ENDINGS: &[&str] = &["", "prod", "production", "dev", "test", "staging", "value", "hex"];
 /// Words between a name and its value in a header.
 const SCHEMES: &[&str] = &["basic ", "token ", "bearer ", "apikey ", "digest "];
 
@@ -91,16 +91,20 @@ fn name_before(text: &str, at: usize) -> &str {
 }
 
 fn is_secret_name(name: &str) -> bool {
-    if name.len() < 3 {
-        return false;
+    let mut small = [0_u8; NAME_BYTES_MAX];
+    let mut bytes = 0;
+    for byte in name.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).take(NAME_BYTES_MAX) {
+        small[bytes] = byte.to_ascii_lowercase();
+        bytes += 1;
     }
-    let name: String =
-        name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase()).collect();
-    let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    ENDINGS
-        .iter()
-        .filter_map(|ending| name.strip_suffix(ending))
-        .any(|name| NAMES.iter().any(|known| name.ends_with(known)))
+    while bytes > 0 && small[bytes - 1].is_ascii_digit() {
+        bytes -= 1;
+    }
+    let name = &small[..bytes];
+    let ends_with_name = |name: &[u8]| NAMES.iter().any(|known| name.ends_with(known.as_bytes()));
+    // The shortest name has three letters, and all end with one of a few.
+    name.last().is_some_and(|last| b"ytdnselvgx64".contains(last))
+        && ENDINGS.iter().any(|ending| name.strip_suffix(ending.as_bytes()).is_some_and(ends_with_name))
 }
 
 /// The value that begins at `from`, past blanks, a scheme and a quotation mark, when it can be a secret.

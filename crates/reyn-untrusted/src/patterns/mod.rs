@@ -1,7 +1,7 @@
 //! What the scanner looks for, by class. The patterns are matched against a text as the detector reads it
 //! (`skeleton.rs`): lower case, look-alikes folded, nothing invisible, a Japanese full stop an end of a line.
 //!
-//! A pattern is words that begin it, found by one automaton for all, and an expression for what follows, tried
+//! A pattern is words that begin it, found in one pass for all, and an expression for what follows, tried
 //! there alone. Every repetition is bounded.
 
 mod command_and_control;
@@ -43,7 +43,12 @@ impl Pattern {
         Self { id, scope, severity: Severity::Block, leads, before: "", rest }
     }
 
-    const fn warn(id: &'static str, scope: Scope, leads: &'static [&'static str], rest: &'static str) -> Self {
+    const fn warn(
+        id: &'static str,
+        scope: Scope,
+        leads: &'static [&'static str],
+        rest: &'static str,
+    ) -> Self {
         Self { severity: Severity::Warn, ..Self::block(id, scope, leads, rest) }
     }
 

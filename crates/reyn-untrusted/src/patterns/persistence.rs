@@ -4,10 +4,27 @@ use super::Pattern;
 use crate::scan::Scope::Strict;
 
 const STEERING: &[&str] = &[
-    "agents.md", "claude.md", "gemini.md", ".cursorrules", ".windsurfrules", "copilot-instructions", ".clinerules", "system prompt file",
-    "soul.md", ".cursor/rules", "skill.md",
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    ".cursorrules",
+    ".windsurfrules",
+    "copilot-instructions",
+    ".clinerules",
+    "system prompt file",
+    "soul.md",
+    ".cursor/rules",
+    "skill.md",
 ];
-const OURS: &[&str] = &["reyn.yaml", "reyn.local.yaml", ".reyn/config", ".reyn/approvals", ".reyn/agents", ".reyn/profiles", ".reyn/hooks"];
+const OURS: &[&str] = &[
+    "reyn.yaml",
+    "reyn.local.yaml",
+    ".reyn/config",
+    ".reyn/approvals",
+    ".reyn/agents",
+    ".reyn/profiles",
+    ".reyn/hooks",
+];
 
 /// What is looked for.
 pub(super) const PATTERNS: &[Pattern] = &[

@@ -2,24 +2,46 @@
 
 /// Who is spoken to.
 pub(crate) const AI: &[&str] = &[
-    "ai", "llm", "llms", "assistant", "assistants", "language model", "language models", "chatbot", "chat bot",
-    "agent", "agents", "model", "bot", "copilot", "crawler", "gpt", "claude", "gemini",
+    "ai",
+    "llm",
+    "llms",
+    "assistant",
+    "assistants",
+    "language model",
+    "language models",
+    "chatbot",
+    "chat bot",
+    "agent",
+    "agents",
+    "model",
+    "bot",
+    "copilot",
+    "crawler",
+    "gpt",
+    "claude",
+    "gemini",
 ];
 /// Who is spoken to, in Japanese text.
 pub(crate) const AI_JAPANESE: &[&str] =
     &["ai", "llm", "アシスタント", "言語モデル", "チャットボット", "エージェント", "人工知能", "gpt"];
 
 const WORDS: &[(&str, &str)] = &[
-    ("AI", r"(?:ai|llms?|assistants?|language models?|chat ?bots?|agents?|models?|bots?|copilot|gpt|crawlers?)"),
+    (
+        "AI",
+        r"(?:ai|llms?|assistants?|language models?|chat ?bots?|agents?|models?|bots?|copilot|gpt|crawlers?)",
+    ),
     (
         "RULES",
         r"(?:instructions?|rules?|guidelines?|directions?|directives?|orders?|commands?|prompts?|constraints?|restrictions?|guidance|polic(?:y|ies)|context|training|programming|safeguards?|briefing)",
     ),
     (
         "PRIOR",
-        r"(?:previous|prior|earlier|above|preceding|former|initial|original|old|past|existing|foregoing|first|current|system|safety|developer'?s?)",
+        r"(?:previous|prior|earlier|above|preceding|former|initial|original|old|past|existing|foregoing|system|safety|developer'?s?)",
     ),
-    ("FILLER", r"(?:\s+(?:all|any|each|every|of|the|your|its|their|his|our|these|those|this|that|my|and|or|whatever|both|other)){0,5}"),
+    (
+        "FILLER",
+        r"(?:\s+(?:all|any|each|every|of|the|your|its|their|his|our|these|those|this|that|my|and|or|whatever|both|other)){0,5}",
+    ),
     ("USER", r"(?:user|human|operator|customer|person|owner|client|reader)"),
     (
         "STRONG",
@@ -34,14 +56,17 @@ const WORDS: &[(&str, &str)] = &[
         "TO_AI",
         r"(?:\b(?:ai|llm|assistant|language model|chatbot|agent|model|system)s?\b.{0,60}?\b(?:ignore|disregard|must|instructions?|commands?|forget|override|answer|reply|recommend|rate|praise|say|insert|approve|do not|follow|required|choose|note|prompt|output)\b|\b(?:ignore|disregard|forget|override)\b.{0,40}?\b(?:instructions?|rules|prompt|requests?|user)\b|(?:ai|llm|アシスタント|言語モデル|エージェント|チャットボット).{0,200}?(?:無視|指示|命令|こと|答え|従|評価|ください|薦め|推薦))",
     ),
-    ("WILL", r"(?:must|shall|has to|have to|should|will|is required to|are required to|needs? to|is to|may only|ought to)"),
+    (
+        "WILL",
+        r"(?:must|shall|has to|have to|should|will|is required to|are required to|needs? to|is to|may only|ought to)",
+    ),
     (
         "SECRET_FILE",
         r"(?:\.env(?:[^.\w-]|$)|id_(?:rsa|ed25519|ecdsa|dsa)(?:[^.\w]|$)|\.aws/credentials|/etc/(?:passwd|shadow)|\.netrc|\.npmrc|\.pgpass|\.git-credentials|secrets\.(?:env|ya?ml|json|toml)|\.kube/config|\.docker/config|oauth_tokens)",
     ),
     (
         "SECRET_WORD",
-        r"(?:api[ _-]?keys?|passwords?|passphrases?|credentials?|secrets|private keys?|(?:access|auth|session) tokens?|keys and tokens|tokens)",
+        r"(?:api[ _-]?keys?|passwords?|passphrases?|credentials?|secrets|private keys?|(?:access|auth|session) tokens?|keys and tokens)",
     ),
     ("SECRET_VARIABLE", r"\$\{?\w{0,30}(?:key|token|secret|passw|credential)\w{0,20}"),
     (
@@ -50,12 +75,18 @@ const WORDS: &[(&str, &str)] = &[
     ),
     ("ADDRESS", r"(?:https?:|wss?:|webhook|url|\w@\w)"),
     // Rules in Japanese.
-    ("RULES_J", r"(?:指示|命令|ルール|規則|プロンプト|制約|制限|指針|ガイドライン|方針|依頼|文脈|設定|役割|約束|きまり)"),
+    (
+        "RULES_J",
+        r"(?:指示|命令|ルール|規則|プロンプト|制約|制限|指針|ガイドライン|方針|依頼|文脈|設定|役割|約束|きまり)",
+    ),
     (
         "CANCEL_J",
         r"(?:無視|忘れ|破棄|取り消|取消|無効|上書き|従わな|脇に置|捨て|リセット|解除|撤回|なかったこと|置き換え|守らな|廃止)",
     ),
-    ("DO_J", r"(?:て|て下さい|せよ|しろ|ろ|なさい|ること|すること|こと|ください|下さい|ませ|ましょう|ます|よう|に|く|し、|いただ|い$|\n|$|」)"),
+    (
+        "DO_J",
+        r"(?:て|て下さい|せよ|しろ|ろ|なさい|ること|すること|こと|ください|下さい|ませ|ましょう|ます|よう|に|く|し、|いただ|い$|\n|$|」)",
+    ),
     ("AI_J", r"(?:ai|llm|gpt|アシスタント|言語モデル|チャットボット|エージェント|人工知能|モデル)"),
     ("USER_J", r"(?:ユーザー|ユーザ|利用者|使用者|人間|お客様|顧客|本人|相手)"),
     ("SEND_J", r"(?:送信|転送|送る|送っ|送り|送付|投稿|アップロード|読み込|通知|提出|メール|post)"),

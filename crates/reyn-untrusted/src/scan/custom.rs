@@ -32,7 +32,9 @@ pub struct CustomPattern {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternError {
     /// The expression is none.
-    #[error("custom pattern `{id}`: {reason} at byte {position} of its regex; correct `safety.threat_scan.custom_patterns`")]
+    #[error(
+        "custom pattern `{id}`: {reason} at byte {position} of its regex; correct `safety.threat_scan.custom_patterns`"
+    )]
     Syntax {
         /// The pattern.
         id: String,
@@ -50,7 +52,9 @@ pub enum PatternError {
         reason: String,
     },
     /// There are more than [`CUSTOM_PATTERNS_MAX`].
-    #[error("{count} custom patterns are more than the {CUSTOM_PATTERNS_MAX} that may be; join some with `|`")]
+    #[error(
+        "{count} custom patterns are more than the {CUSTOM_PATTERNS_MAX} that may be; join some with `|`"
+    )]
     TooMany {
         /// How many.
         count: usize,
@@ -89,7 +93,10 @@ fn compiled_one(pattern: &CustomPattern) -> Result<Compiled, PatternError> {
         return Err(unusable("its id is not 1 to 64 small letters, digits and `_`".to_owned()));
     }
     if regex.len() > CUSTOM_PATTERN_BYTES_MAX {
-        return Err(unusable(format!("its regex has {} bytes; {CUSTOM_PATTERN_BYTES_MAX} are the limit", regex.len())));
+        return Err(unusable(format!(
+            "its regex has {} bytes; {CUSTOM_PATTERN_BYTES_MAX} are the limit",
+            regex.len()
+        )));
     }
     if let Err(error) = regex_syntax::Parser::new().parse(regex) {
         return Err(syntax_error(id, &error));
@@ -99,11 +106,12 @@ fn compiled_one(pattern: &CustomPattern) -> Result<Compiled, PatternError> {
         .size_limit(COMPILED_BYTES_MAX)
         .dfa_size_limit(COMPILED_BYTES_MAX)
         .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(bytes) => {
-                unusable(format!("its regex takes more than {bytes} bytes when compiled; use smaller repetitions"))
-            }
-            error => unusable(error.to_string()),
+        .map_err(|error| {
+            let is_too_big = matches!(error, regex::Error::CompiledTooBig(_));
+            let too_big = || {
+                format!("its regex takes more than {COMPILED_BYTES_MAX} bytes when compiled; use smaller repetitions")
+            };
+            unusable(if is_too_big { too_big() } else { error.to_string() })
         })?;
     if compiled.is_match("") {
         return Err(unusable("its regex matches the empty text, so it would be found everywhere".to_owned()));
