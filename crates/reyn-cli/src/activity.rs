@@ -22,7 +22,11 @@ fn words(value: &Value) -> Option<String> {
 fn is_usual(key: &str, value: &Value, fields: &Map<String, Value>) -> bool {
     match key {
         "encoding" => *value == "utf-8",
-        "backend" => *value != "noop",
+        // What confined a program; a search engine is worth a word.
+        "backend" => matches!(value.as_str(), Some("landlock" | "seatbelt")),
+        "status_code" => *value == 200,
+        "content_type" => *value == "text/html",
+        "truncated" => *value == false,
         // `returncode` says it.
         "status" => fields.get("returncode").is_some_and(|code| *code != -1),
         _ => false,
@@ -31,6 +35,9 @@ fn is_usual(key: &str, value: &Value, fields: &Map<String, Value>) -> bool {
 
 /// A fact's value on one line: of a text with lines its last.
 fn fact(value: &Value) -> String {
+    if let Some(items) = value.as_array().filter(|items| items.iter().all(Value::is_object)) {
+        return items.len().to_string();
+    }
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let last = text.trim_end().lines().last().unwrap_or_default();
     excerpt(last, FACT_CHARS_MAX)

@@ -1,5 +1,6 @@
 //! A question of the gate in words, and which answers it takes. The same at a plain prompt and in the chat.
 
+use reyn_core::permission::WebOp;
 use reyn_runtime::gate::{Answer, Deed, Question, TextChange};
 
 use crate::output;
@@ -35,6 +36,8 @@ pub(crate) fn choices(question: &Question) -> Vec<Choice> {
     };
     let (this, wider) = match question.deed {
         Deed::File(_) => ("always this path", wider.map(|_| format!("always below {below}"))),
+        Deed::Reach(WebOp::Fetch) => ("always this host", None),
+        Deed::Reach(WebOp::Search) => ("always this engine", None),
         Deed::Run => ("always this command", wider.map(|words| format!("always `{words} …`"))),
     };
     let mut all = vec![];

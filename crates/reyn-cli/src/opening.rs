@@ -95,6 +95,7 @@ impl Opening<'_> {
                 identical_failures_max: IDENTICAL_FAILURES_MAX,
             },
             call_time_max: Duration::from_secs(settings.safety.timeout.tool_call_seconds),
+            screening: project.screening()?,
             audit: settings.audit_events.clone(),
             clock: Arc::new(Timestamp::now),
             emitter: token(8)?,

@@ -1,5 +1,7 @@
 //! Builds everything from the process' surroundings: the only place that reads them.
 
+mod web;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +28,7 @@ use crate::exit::Failure;
 use crate::output;
 
 /// `REYN_…` variables that are no configuration.
-const OTHER_VARIABLES: [&str; 2] = ["REYN_RECORD", "REYN_CACHE_DIR"];
+const OTHER_VARIABLES: [&str; 3] = ["REYN_RECORD", "REYN_CACHE_DIR", "REYN_SSRF_STRICT"];
 
 /// The project that the command runs in.
 pub(crate) struct Project {
@@ -124,10 +126,13 @@ impl Project {
         let allowed = self.allowed(allow)?;
         let mut exec = self.config.exec_policy.clone();
         exec.granted.extend(allowed.commands);
+        let mut web = self.config.web_policy.clone();
+        web.granted.extend(allowed.web);
         let agent = AgentLayer {
             zones: self.config.zones(),
             files: self.config.file_policy.clone(),
             exec,
+            web,
             grants: allowed.files,
             ..AgentLayer::default()
         };
@@ -140,7 +145,8 @@ impl Project {
                 terms.push(excluded(exclude_tools, exclude_categories)?);
             }
         }
-        Ok(effective(agent, SandboxLayer::default(), ProfileLayer::default(), compose_resolved(terms)))
+        let sandbox = SandboxLayer { refuses_network: self.refuses_network(), ..SandboxLayer::default() };
+        Ok(effective(agent, sandbox, ProfileLayer::default(), compose_resolved(terms)))
     }
 
     fn allowed(&self, allow: &[String]) -> Result<Allowed, Failure> {
@@ -191,7 +197,12 @@ impl Project {
             )
         })?;
         let settings = ProcessSettings { is_shell_allowed, ..self.process_settings() };
-        Ok(Arc::new(Context::new(workspace).with_processes(Processes::new(settings))))
+        let (web, unverified) = self.web()?;
+        if let Some(reason) = unverified {
+            output::note(&format!("reyn: certificates of web pages are not checked: {reason}"));
+        }
+        let context = Context::new(workspace).with_processes(Processes::new(settings)).with_web(web);
+        Ok(Arc::new(context.with_external_files(self.external_files())))
     }
 
     /// What runs programs, as configured.
@@ -242,6 +253,7 @@ impl Project {
             date: today.strftime("%Y-%m-%d").to_string(),
             is_interactive,
             runs_unconfined: self.config.sandbox.backend == BackendSetting::Noop,
+            has_fences: self.config.settings.safety.threat_scan.fence_enabled,
         }
     }
 }

@@ -205,6 +205,131 @@ pub enum AuditEvent {
         /// Why.
         reason: String,
     },
+    /// A search engine is about to be asked.
+    WebSearchStarted {
+        /// The turn.
+        chain_id: String,
+        /// What for.
+        query: String,
+        /// Which engine is asked first.
+        backend: String,
+    },
+    /// A search engine answered.
+    WebSearchCompleted {
+        /// The turn.
+        chain_id: String,
+        /// What for.
+        query: String,
+        /// Which engine answered.
+        backend: String,
+        /// How many results it gave.
+        result_count: u64,
+    },
+    /// No search engine answered.
+    WebSearchFailed {
+        /// The turn.
+        chain_id: String,
+        /// What for.
+        query: String,
+        /// Which engine was asked first.
+        backend: String,
+        /// In words.
+        error: String,
+    },
+    /// A page is about to be got.
+    WebFetchStarted {
+        /// The turn.
+        chain_id: String,
+        /// Which one, without secrets.
+        url: String,
+    },
+    /// A page was got.
+    WebFetchCompleted {
+        /// The turn.
+        chain_id: String,
+        /// Which one was asked for, without secrets.
+        url: String,
+        /// The status of the answer.
+        status_code: u16,
+        /// Length of the text, in characters, before it was cut.
+        content_length: u64,
+        /// Whether it was cut.
+        truncated: bool,
+        /// How the text was made: `readability`, `body` or `verbatim`.
+        extractor: String,
+    },
+    /// A page was not got.
+    WebFetchFailed {
+        /// The turn.
+        chain_id: String,
+        /// Which one, without secrets.
+        url: String,
+        /// What went wrong, as a word.
+        status: String,
+        /// In words.
+        error: String,
+    },
+    /// A page was not got because of where it, or what it led to, is.
+    WebFetchSsrfBlocked {
+        /// The turn.
+        chain_id: String,
+        /// Which one was asked for, without secrets.
+        url: String,
+        /// In words.
+        reason: String,
+    },
+    /// A page was longer than is taken.
+    WebFetchTooLarge {
+        /// The turn.
+        chain_id: String,
+        /// Which one, without secrets.
+        url: String,
+    },
+    /// A page led to another one too often.
+    WebFetchTooManyRedirects {
+        /// The turn.
+        chain_id: String,
+        /// Which one, without secrets.
+        url: String,
+    },
+    /// A text from outside looks like an attempt to instruct the model. It was fenced and shown.
+    ThreatScanMatch {
+        /// The turn.
+        chain_id: String,
+        /// The tool that brought it.
+        tool: String,
+        /// Which pattern.
+        pattern_id: String,
+        /// `warn` or `block`.
+        severity: String,
+        /// Where the pattern is looked for.
+        scope: String,
+    },
+    /// A command looks harmful, and was not stopped for that.
+    ExecThreatMatch {
+        /// The turn.
+        chain_id: String,
+        /// Which pattern.
+        pattern_id: String,
+        /// `warn` or `block`.
+        severity: String,
+        /// The program and its arguments.
+        argv: Vec<String>,
+    },
+    /// A command looks harmful and was not run.
+    ExecThreatBlocked {
+        /// The turn.
+        chain_id: String,
+        /// Which pattern.
+        pattern_id: String,
+        /// The program and its arguments.
+        argv: Vec<String>,
+    },
+    /// Certificates are not checked in this run.
+    NetworkSslVerifyDisabled {
+        /// What says so.
+        reason: String,
+    },
     /// A call is about to be judged.
     ToolCalled {
         /// The turn.
@@ -298,7 +423,7 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 32] = [
+pub const KINDS: [&str; 45] = [
     "session_started",
     "session_restored",
     "session_removed",
@@ -321,6 +446,19 @@ pub const KINDS: [&str; 32] = [
     "shell_timeout",
     "shell_not_allowed",
     "sandbox_axis_unenforced",
+    "web_search_started",
+    "web_search_completed",
+    "web_search_failed",
+    "web_fetch_started",
+    "web_fetch_completed",
+    "web_fetch_failed",
+    "web_fetch_ssrf_blocked",
+    "web_fetch_too_large",
+    "web_fetch_too_many_redirects",
+    "threat_scan_match",
+    "exec_threat_match",
+    "exec_threat_blocked",
+    "network_ssl_verify_disabled",
     "tool_called",
     "tool_returned",
     "tool_failed",

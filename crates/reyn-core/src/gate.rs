@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::capability::{Axis, Effective, NarrowingOrigin, Verdict};
-use crate::permission::{AskReason, Command, EXEC_KEY, FileOp, ProcessReach, Target, process_reach};
+use crate::permission::{AskReason, Command, EXEC_KEY, FileOp, ProcessReach, Target, WebOp, process_reach};
 use crate::text::shown_path;
 use crate::tool::{CallError, ErrorKind};
 
@@ -23,6 +23,13 @@ pub enum Need {
         /// Which one, with its arguments.
         command: Command,
     },
+    /// Reaching a host.
+    Web {
+        /// What for.
+        op: WebOp,
+        /// The host as an address names it, or the search engine.
+        host: String,
+    },
 }
 
 impl Need {
@@ -32,6 +39,7 @@ impl Need {
         match self {
             Self::File { op, .. } => op.axis().key(),
             Self::Exec { .. } => EXEC_KEY,
+            Self::Web { op, .. } => op.key(),
         }
     }
 
@@ -41,6 +49,7 @@ impl Need {
         match self {
             Self::File { target, .. } => shown_path(&target.path),
             Self::Exec { command } => command.line(),
+            Self::Web { host, .. } => host.clone(),
         }
     }
 
@@ -48,6 +57,7 @@ impl Need {
         match self {
             Self::File { op, target } => Axis::File { op: *op, target },
             Self::Exec { command } => Axis::Exec { command },
+            Self::Web { op, host } => Axis::Web { op: *op, host },
         }
     }
 }
@@ -93,6 +103,12 @@ impl Reach {
     pub fn of_processes(&self) -> ProcessReach {
         let agent = self.0.agent();
         process_reach(&agent.zones, &agent.files, &agent.approvals)
+    }
+
+    /// Whether this host may be reached without asking: one that a redirect leads to.
+    #[must_use]
+    pub fn admits_host(&self, op: WebOp, host: &str) -> bool {
+        self.0.verdict(Axis::Web { op, host }) == Verdict::Allow
     }
 
     /// Whether this may be done to the file without asking.
@@ -189,6 +205,7 @@ impl Refusal {
             suggestions: vec![],
             hint: Some(self.lifts_when),
             wants_person: self.wants_person,
+            cause: String::new(),
         }
     }
 }

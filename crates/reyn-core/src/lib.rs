@@ -8,6 +8,7 @@ pub mod capability;
 pub mod conversation;
 pub mod gate;
 pub mod limits;
+pub mod outside;
 pub mod permission;
 pub mod prompt;
 pub mod redaction;

@@ -27,6 +27,30 @@ pub const ERROR_BYTES_MAX: usize = 12 * 1024;
 pub const COMMAND_LINES_SHOWN: usize = 400;
 /// Length of a command with its arguments, in bytes; what is longer belongs into a file.
 pub const ARGV_BYTES_MAX: usize = 128 * 1024;
+/// Default bound of a page's body, in bytes, after decompression (`web_fetch.max_download_bytes`).
+pub const DOWNLOAD_BYTES_MAX: u64 = 10 << 20;
+/// Default time of `web_fetch`, in seconds.
+pub const WEB_FETCH_SECONDS: u64 = 30;
+/// Default length of a page's text, in characters.
+pub const WEB_FETCH_CHARS: u64 = 50_000;
+/// Longest text of a page that can be asked for, in characters.
+pub const WEB_FETCH_CHARS_MAX: u64 = 500_000;
+/// Default number of results of `web_search`.
+pub const WEB_SEARCH_RESULTS: u64 = 10;
+/// Most results of `web_search` that can be asked for.
+pub const WEB_SEARCH_RESULTS_MAX: u64 = 50;
+/// Longest query of `web_search`, in characters.
+pub const WEB_QUERY_CHARS_MAX: usize = 500;
+/// Random bytes of the id of a fence.
+pub const FENCE_ID_BYTES: usize = 8;
+/// A line from which on a text that repeats it is taken for a copy, in bytes.
+pub const REPEATED_LINE_BYTES_MIN: usize = 60;
+/// Files from outside that one project remembers.
+pub const EXTERNAL_FILES_MAX: usize = 200_000;
+/// How much of the beginning and of the end of a file tells it from others, in bytes.
+pub const EXTERNAL_SAMPLE_BYTES: u64 = 1 << 20;
+/// Files below which a download is looked for after a program that downloads has run.
+pub const DOWNLOADS_LOOKED_THROUGH_MAX: usize = 100_000;
 /// Default wall-clock limit of one tool call, in seconds.
 pub const TOOL_CALL_SECONDS_MAX: u64 = 120;
 /// Longest reply of a model, in bytes, all its parts together.

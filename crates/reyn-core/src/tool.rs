@@ -68,19 +68,22 @@ pub fn judged_as(name: &str) -> &str {
 pub enum Category {
     /// Files and folders of the workspace.
     File,
+    /// Pages and search engines.
+    Web,
     /// Programs.
     Exec,
 }
 
 impl Category {
     /// Every category, in the order they are shown.
-    pub const ALL: [Self; 2] = [Self::File, Self::Exec];
+    pub const ALL: [Self; 3] = [Self::File, Self::Web, Self::Exec];
 
     /// The name that configuration and profiles use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::File => "file",
+            Self::Web => "web",
             Self::Exec => "exec",
         }
     }
@@ -297,15 +300,43 @@ pub struct Output {
     /// Facts with their result keys, in the order they are shown.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub fields: Map<String, Value>,
-    /// Whether the text comes from outside and may try to instruct the model.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub external: bool,
+    /// Where the text comes from when it comes from outside, where it may try to instruct the model.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub external: Option<External>,
     /// What the call changed, as a unified diff. For people; the model, which asked for it, does not read it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub diff: String,
     /// What the audit trail is told of the call beside its end.
     #[serde(skip)]
     pub notes: Vec<AuditEvent>,
+}
+
+/// The stamp of what came from outside. It is part of the log, so it outlives a session that is read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct External {
+    /// Always true; what is looked for.
+    external_source: bool,
+    /// The tool that brought it in, which need not be the one whose result it is: a file that was downloaded
+    /// is brought by what downloaded it.
+    pub external_tool: String,
+    /// The id of the fence that the model reads around it, 16 hexadecimal digits. Empty until there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub fence_id: String,
+}
+
+impl External {
+    /// The same in the fence of this id.
+    #[must_use]
+    pub fn fenced(mut self, id: impl Into<String>) -> Self {
+        self.fence_id = id.into();
+        self
+    }
+
+    /// What this tool brought in.
+    #[must_use]
+    pub fn by(tool: impl Into<String>) -> Self {
+        Self { external_source: true, external_tool: tool.into(), fence_id: String::new() }
+    }
 }
 
 impl Output {
@@ -339,13 +370,30 @@ pub struct CallError {
     /// Whether a person could have allowed the call but none was there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_person: bool,
+    /// The tool's own word for what went wrong, for programs, e.g. `rate_limited`. Empty when it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cause: String,
 }
 
 impl CallError {
     /// An error with neither suggestions nor a hint.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), suggestions: vec![], hint: None, wants_person: false }
+        Self {
+            kind,
+            message: message.into(),
+            suggestions: vec![],
+            hint: None,
+            wants_person: false,
+            cause: String::new(),
+        }
+    }
+
+    /// Adds the tool's own word for what went wrong.
+    #[must_use]
+    pub fn cause(mut self, cause: impl Into<String>) -> Self {
+        self.cause = cause.into();
+        self
     }
 
     /// Adds what to do next.

@@ -21,12 +21,15 @@ use reyn_tools::{Context, Prepared, Registry, ToolError};
 use tokio_util::sync::CancellationToken;
 
 use crate::approvals::ApprovalStore;
+use crate::screening::Screening;
 use crate::session::{Journal, SessionError};
 
 mod asking;
+mod outside;
 mod question;
 
 use asking::{Ahead, Asked, Asking, no_person};
+use outside::Before;
 pub use question::{Answer, Change, Deed, Person, Question, TextChange, Waiting};
 
 /// Judges calls and runs the permitted ones.
@@ -43,6 +46,8 @@ pub struct Gate {
     pub person: Option<Box<dyn Person>>,
     /// Longest run of one call.
     pub call_time_max: Duration,
+    /// How texts from outside are made safe to read.
+    pub screening: Screening,
     /// Yeses to calls of the latest reply that did not have their turn yet.
     pub(crate) ahead: Vec<Ahead>,
 }
@@ -94,7 +99,7 @@ impl Gate {
         for event in std::mem::take(&mut output.notes) {
             journal.audit(event)?;
         }
-        Ok(Outcome::Ok(bounded(output)))
+        Ok(Outcome::Ok(bounded(output, RESULT_BYTES_MAX)))
     }
 
     /// Prepares and decides, asking where a person's word is needed.
@@ -106,6 +111,7 @@ impl Gate {
         cancel: &CancellationToken,
     ) -> Result<Judged, SessionError> {
         let mut for_this_call: Vec<Approval> = vec![];
+        let mut is_looked_through = false;
         for _ in 0..QUESTIONS_PER_CALL_MAX {
             let prepared = match self.prepare(call.clone(), cancel).await {
                 Ok(prepared) => prepared,
@@ -119,6 +125,12 @@ impl Gate {
                 Err(error) => return Ok(Judged::Refused(undecided(&error))),
             }
             self.learn_of_the_sandbox(&prepared).await;
+            if !is_looked_through {
+                is_looked_through = true;
+                if let Some(error) = self.looks_harmful(call, &prepared, journal)? {
+                    return Ok(Judged::Refused(error));
+                }
+            }
             let (prepared, need, reason) = match self.decided(prepared) {
                 Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
                 Decision::Refuse { need, refusal } => {
@@ -139,6 +151,27 @@ impl Gate {
             ErrorKind::PermissionDenied,
             format!("`{}` needs more than {QUESTIONS_PER_CALL_MAX} separate permissions", call.name),
         )))
+    }
+
+    /// Looks through the commands of a call, before anybody is asked about them.
+    fn looks_harmful(
+        &self,
+        call: &ToolCall,
+        prepared: &Prepared,
+        journal: &mut Journal,
+    ) -> Result<Option<CallError>, SessionError> {
+        for need in needs(prepared) {
+            let Need::Exec { command } = need else { continue };
+            let look = self.screening.command(command, &journal.chain_id());
+            for event in look.events {
+                journal.audit(event)?;
+            }
+            if let Some(error) = look.refusal {
+                journal.audit_denied(call, Some(need), &error)?;
+                return Ok(Some(error));
+            }
+        }
+        Ok(None)
     }
 
     /// Before the first program runs it shows what can confine it here, and whether any may run.
@@ -198,7 +231,7 @@ impl Gate {
         if effect == Effect::Changes {
             journal.sync_all()?;
         }
-        self.perform(permitted, journal, cancel).await
+        self.perform(call, permitted, journal, cancel).await
     }
 
     /// Takes a command of the person through the same door. What is taken away or denied stays so; that they gave
@@ -232,7 +265,7 @@ impl Gate {
                 }
                 Arc::make_mut(&mut self.authority).agent_mut().approvals = approvals;
                 match self.decided(prepared) {
-                    Decision::Permit(permitted) => self.perform(permitted, journal, cancel).await?,
+                    Decision::Permit(permitted) => self.perform(&call, permitted, journal, cancel).await?,
                     Decision::Refuse { need, refusal } => {
                         let error = refusal.into_error();
                         journal.audit_denied(&call, need.as_ref(), &error)?;
@@ -253,6 +286,7 @@ impl Gate {
     /// Runs a permitted call within its time, and bounds what it says.
     async fn perform(
         &self,
+        call: &ToolCall,
         permitted: Permitted<Prepared>,
         journal: &mut Journal,
         cancel: &CancellationToken,
@@ -266,9 +300,11 @@ impl Gate {
         }
         let command = needs(prepared).iter().find_map(|need| match need {
             Need::Exec { command } => Some(command.clone()),
-            Need::File { .. } => None,
+            Need::File { .. } | Need::Web { .. } => None,
         });
         let time_max = prepared.time_max(&context).unwrap_or(self.call_time_max);
+        let (tool, result_bytes_max) = (prepared.spec().name, prepared.result_bytes_max());
+        let before = Before::of(prepared, call, journal.entries(), &context).await;
         let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
         let outcome = tokio::select! {
             biased;
@@ -278,9 +314,25 @@ impl Gate {
                     for event in std::mem::take(&mut output.notes) {
                         journal.audit(event)?;
                     }
-                    Outcome::Ok(bounded(output))
+                    if let Some(before) = before {
+                        output = before.after(output, cancel).await;
+                    }
+                    match self.screening.admit(output, tool, &journal.chain_id()) {
+                        Ok((output, events)) => {
+                            for event in events {
+                                journal.audit(event)?;
+                            }
+                            Outcome::Ok(bounded(output, result_bytes_max))
+                        }
+                        Err(error) => Outcome::Error(error),
+                    }
                 }
-                Ok(Ok(Err(error))) => Outcome::Error(cut(failure(error, effect))),
+                Ok(Ok(Err(mut error))) => {
+                    for event in error.take_notes() {
+                        journal.audit(event)?;
+                    }
+                    Outcome::Error(cut(failure(error, effect)))
+                }
                 Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
                 Err(_elapsed) => {
                     Outcome::Error(cut_short(ErrorKind::Timeout, &self.stopped(), effect))
@@ -314,7 +366,7 @@ fn written_places(prepared: &Prepared) -> Vec<String> {
                 let is_write = op.axis() == reyn_core::permission::FileAxis::Write;
                 is_write.then(|| shown_path(&target.path))
             }
-            Need::Exec { .. } => None,
+            Need::Exec { .. } | Need::Web { .. } => None,
         })
         .collect()
 }
@@ -336,7 +388,9 @@ fn failure(error: ToolError, effect: Effect) -> CallError {
     match error {
         ToolError::Cancelled => cut_short(ErrorKind::Cancelled, "cancelled by the person", effect),
         ToolError::Defect(text) => cut_short(ErrorKind::Exception, &text, effect),
-        other @ (ToolError::Failed { .. } | ToolError::MissingService(_)) => other.into_call_error(),
+        other @ (ToolError::Failed { .. } | ToolError::TimedOut { .. } | ToolError::MissingService(_)) => {
+            other.into_call_error()
+        }
     }
 }
 
@@ -349,10 +403,10 @@ fn cut_short(kind: ErrorKind, what: &str, effect: Effect) -> CallError {
 }
 
 /// Cuts a text that is longer than a model should read. Tools page before it comes to this.
-fn bounded(mut output: Output) -> Output {
-    if output.body.len() > RESULT_BYTES_MAX {
+fn bounded(mut output: Output, bytes_max: usize) -> Output {
+    if output.body.len() > bytes_max {
         let total = output.body.len();
-        output.body.truncate(prefix(&output.body, RESULT_BYTES_MAX).len());
+        output.body.truncate(prefix(&output.body, bytes_max).len());
         output = output.with("truncated", true).with("total_bytes", total);
     }
     output

@@ -10,6 +10,7 @@ pub mod gate;
 mod inbox;
 mod input_history;
 pub mod log;
+mod screening;
 mod session;
 mod sessions;
 mod turn;
@@ -18,6 +19,7 @@ pub use approvals::{ACTOR, ApprovalError, ApprovalStore, GivenAnswer, KeptAnswer
 pub use audit::{AuditError, AuditLog};
 pub use inbox::Inbox;
 pub use input_history::InputHistory;
+pub use screening::Screening;
 pub use session::{Clock, DEFAULT_AGENT, Listener, Session, SessionError, SessionEvent, SessionOptions};
 pub use sessions::{
     Claim, FindError, Listing, OutOfOrder, Removed, Repair, SessionSummary, Sessions, StoredSession,

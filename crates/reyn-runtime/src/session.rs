@@ -27,6 +27,7 @@ use crate::audit::{AuditError, AuditLog};
 use crate::gate::{Gate, Person};
 use crate::inbox::Inbox;
 use crate::log::{ConversationLog, LogError, OpenReport};
+use crate::screening::Screening;
 
 /// The name of the agent that a project has without configuring one.
 pub const DEFAULT_AGENT: &str = "default";
@@ -58,6 +59,8 @@ pub struct SessionOptions {
     pub limits: TurnLimits,
     /// Longest run of one call.
     pub call_time_max: Duration,
+    /// How texts from outside are made safe to read.
+    pub screening: Screening,
     /// The audit trail's rotation.
     pub audit: AuditSettings,
     /// What time it is.
@@ -147,6 +150,7 @@ impl Session {
             approvals: ApprovalStore::new(options.state.join("approvals.yaml")),
             person: options.person,
             call_time_max: options.call_time_max,
+            screening: options.screening,
             ahead: vec![],
         };
         let session = Self {
@@ -243,6 +247,11 @@ impl Journal {
     /// The name of the current turn: the session's, and how many turns it has had.
     pub(crate) fn chain_id(&self) -> String {
         format!("{}.{}", self.session, self.turns)
+    }
+
+    /// All that was said and done.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.log.entries()
     }
 
     pub(crate) fn append(&mut self, entry: Entry) -> Result<(), SessionError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reyn_core::limits::RESULT_BYTES_MAX;
 use reyn_core::permission::FileOp;
-use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_core::tool::{Category, Dispatch, Effect, External, Output, Surfaces, ToolSpec};
 use reyn_search::{FileHits, GrepMode, GrepRequest, literal};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -96,22 +96,25 @@ impl Tool for GrepFiles {
         };
         let base = workspace.search_base(touched.file(0));
         let may_ignore_case = args.case_sensitive.is_none();
-        let (found, note) = blocking(move || {
+        let (found, note, brought) = blocking(move || {
             let judge = |target: &_| touched.admits(FileOp::Grep, target);
             let search = |request: &GrepRequest| {
                 workspace.grep(touched.file(0), request, &judge, &context.cancel)
             };
-            let found = search(&request)?;
-            if !found.files.is_empty() || found.partial.is_some() {
-                return Ok((found, None));
-            }
-            for (request, note) in other_readings(&request, may_ignore_case) {
-                let other = search(&request)?;
-                if !other.files.is_empty() {
-                    return Ok((other, Some(note)));
+            let mut found = (search(&request)?, None);
+            if found.0.files.is_empty() && found.0.partial.is_none() {
+                for (request, note) in other_readings(&request, may_ignore_case) {
+                    let other = search(&request)?;
+                    if !other.files.is_empty() {
+                        found = (other, Some(note));
+                        break;
+                    }
                 }
             }
-            Ok((found, None))
+            let base = workspace.search_base(touched.file(0));
+            let paths = found.0.files.iter().map(|file| base.join(&file.path));
+            let brought = context.external_files().and_then(|files| files.any_brought(paths, &workspace));
+            Ok((found.0, found.1, brought))
         })
         .await?;
         let key = match mode {
@@ -139,7 +142,9 @@ impl Tool for GrepFiles {
             (true, searched, _) => output.with("files_searched", searched),
             (false, ..) => output,
         };
-        Ok(with_rest(output, &found.skipped, found.next_offset, found.partial))
+        let mut output = with_rest(output, &found.skipped, found.next_offset, found.partial);
+        output.external = brought.map(External::by);
+        Ok(output)
     }
 }
 

@@ -2,17 +2,21 @@
 //!
 //! Invariant: a tool never checks permission. It declares what it needs; the gate decides.
 
+mod external_files;
 mod found;
 mod process;
 mod registry;
 mod schema;
 mod text_encoding;
 mod tool;
+mod web;
 
+pub use external_files::{ExternalFiles, ExternalFilesError};
 pub use process::{ProcessSettings, Processes};
 pub use registry::{Prepared, Registry, recover, run};
 pub use reyn_workspace::{Preview, ProposedChange};
-pub use tool::{Context, Tool, ToolError, Touched, Wish};
+pub use tool::{Context, Tool, ToolError, Touched, WebPlace, Wish};
+pub use web::{Web, WebError, WebOptions};
 
 /// Declares the modules and lists them.
 macro_rules! builtin {
@@ -36,6 +40,8 @@ builtin! {
     read_file::ReadFile,
     sandboxed_exec::SandboxedExec,
     shell::Shell,
+    web_fetch::WebFetch,
+    web_search::WebSearch,
     write_file::WriteFile,
 }
 
@@ -61,7 +67,8 @@ mod tests {
         let settings = ProcessSettings::new(environment, None, HelperProgram::this_program());
         let settings = ProcessSettings { is_shell_allowed: true, ..settings };
         let context = Context::new(Workspace::open(zones, None).unwrap());
-        (dir, context.with_processes(Processes::new(settings)))
+        let web = Web::new(WebOptions::default()).unwrap();
+        (dir, context.with_processes(Processes::new(settings)).with_web(web))
     }
 
     #[test]

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use reyn_core::audit::AuditEvent;
 use reyn_core::gate::{Judged, Need, Permitted, Reach};
 use reyn_core::limits::NAME_BYTES_MAX;
-use reyn_core::permission::{Command, FileAxis, FileOp, Target};
+use reyn_core::permission::{Command, FileAxis, FileOp, Target, WebOp};
 use reyn_core::text::{excerpt, nearest};
 use reyn_core::tool::{Args, CallError, Caller, ErrorKind, Output, ToolCall, ToolSpec};
 use reyn_core::tool_use::Callable;
@@ -18,7 +18,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::schema::compact;
-use crate::tool::{Context, Tool, ToolError, Touched, Wish};
+use crate::tool::{Context, Tool, ToolError, Touched, WebPlace, Wish};
+use crate::web::Web;
 
 type Asked<T> = Box<dyn Fn(&Context) -> T + Send>;
 type Previewing = Box<dyn Fn(&Context) -> Option<Preview> + Send>;
@@ -32,6 +33,7 @@ pub struct Prepared {
     details: Asked<Vec<String>>,
     time_max: Asked<Option<Duration>>,
     begins: Asked<Vec<AuditEvent>>,
+    result_bytes_max: usize,
     run: Run,
 }
 
@@ -52,6 +54,12 @@ impl Prepared {
     #[must_use]
     pub fn begins(&self, context: &Context) -> Vec<AuditEvent> {
         (self.begins)(context)
+    }
+
+    /// Longest text of its result, in bytes.
+    #[must_use]
+    pub const fn result_bytes_max(&self) -> usize {
+        self.result_bytes_max
     }
 
     /// The tool that will run.
@@ -115,7 +123,7 @@ pub fn recover(call: &Prepared, context: &Context) {
     for need in &call.needs {
         match need {
             Need::File { op, target } if op.axis() == FileAxis::Write => workspace.recover(target),
-            Need::File { .. } | Need::Exec { .. } => {}
+            Need::File { .. } | Need::Exec { .. } | Need::Web { .. } => {}
         }
     }
 }
@@ -267,12 +275,14 @@ impl<T: Tool> ErasedTool for Erased<T> {
             .hint(format!("call it as {}", signature(self)))
         })?;
         let mut needs: Vec<Need> = vec![];
-        let (mut files, mut program): (Vec<Target>, Option<PathBuf>) = (vec![], None);
+        let (mut files, mut program, mut web): (Vec<Target>, Option<PathBuf>, Option<WebPlace>) =
+            (vec![], None, None);
         let wishes = if T::is_off(context) { vec![] } else { T::wishes(&args) };
         for wish in wishes {
             let found = resolved(wish, context)?;
             files.extend(found.file);
             program = program.or(found.program);
+            web = web.or(found.web);
             for need in found.needs {
                 if !needs.contains(&need) {
                     needs.push(need);
@@ -280,6 +290,7 @@ impl<T: Tool> ErasedTool for Erased<T> {
             }
         }
         let tool = Arc::clone(&self.0);
+        let result_bytes_max = T::result_bytes_max(&args);
         let args = Arc::new(args);
         let (shown_args, shown_files) = (Arc::clone(&args), files.clone());
         let (told, timed, begun) = (Arc::clone(&args), Arc::clone(&args), Arc::clone(&args));
@@ -295,10 +306,10 @@ impl<T: Tool> ErasedTool for Erased<T> {
             Box::pin(async move {
                 let args =
                     args.ok_or_else(|| ToolError::Defect("a preview is still being made".to_owned()))?;
-                tool.run(args, Touched::new(files, program, reach), context).await
+                tool.run(args, Touched::new(files, program, web, reach), context).await
             })
         });
-        Ok(Prepared { spec: T::SPEC, needs, preview, details, time_max, begins, run })
+        Ok(Prepared { spec: T::SPEC, needs, preview, details, time_max, begins, result_bytes_max, run })
     }
 }
 
@@ -310,17 +321,36 @@ struct Found {
     file: Option<Target>,
     /// The program's file.
     program: Option<PathBuf>,
+    /// The page or engine.
+    web: Option<WebPlace>,
 }
 
 /// The real place that a wish names, and all that must be permitted for it.
 fn resolved(wish: Wish, context: &Context) -> Result<Found, CallError> {
     let (op, targets) = match wish {
         Wish::Exec { command, cwd } => return program(command, cwd, context),
+        Wish::Page { url } => {
+            let page = Web::page(&url).map_err(ToolError::into_call_error)?;
+            let need = Need::Web { op: WebOp::Fetch, host: reyn_web::host_of(&page) };
+            return Ok(Found {
+                needs: vec![need],
+                file: None,
+                program: None,
+                web: Some(WebPlace::Page(page)),
+            });
+        }
+        Wish::Search { engine } => {
+            let engine = context.web().and_then(|web| web.engine(engine.as_deref()));
+            let engine = engine.map_err(ToolError::into_call_error)?;
+            let need = Need::Web { op: WebOp::Search, host: engine.name().to_owned() };
+            let web = Some(WebPlace::Engine(engine));
+            return Ok(Found { needs: vec![need], file: None, program: None, web });
+        }
         wish @ (Wish::File { .. } | Wish::Entry { .. }) => places(wish, context)?,
     };
     let file = targets.first().cloned();
     let needs = targets.into_iter().map(|target| Need::File { op, target }).collect();
-    Ok(Found { needs, file, program: None })
+    Ok(Found { needs, file, program: None, web: None })
 }
 
 /// A program's file and the folder that it starts in. One that is not there is told before anybody is asked.
@@ -333,13 +363,13 @@ fn program(command: Command, cwd: Option<String>, context: &Context) -> Result<F
     let program = processes.find(&command, start)?;
     let read = folder.clone().map(|target| Need::File { op: FileOp::Read, target });
     let needs = read.into_iter().chain([Need::Exec { command }]).collect();
-    Ok(Found { needs, file: folder, program: Some(program) })
+    Ok(Found { needs, file: folder, program: Some(program), web: None })
 }
 
 fn places(wish: Wish, context: &Context) -> Result<(FileOp, Vec<Target>), CallError> {
     let workspace = context.workspace().map_err(ToolError::into_call_error)?;
     let (op, resolved) = match wish {
-        Wish::Exec { .. } => unreachable!("a program is no place"),
+        Wish::Exec { .. } | Wish::Page { .. } | Wish::Search { .. } => unreachable!("this is no place"),
         Wish::File { op, path } => (op, workspace.resolve(&path, op.axis()).map(|target| vec![target])),
         // The same path is judged alike by every tool, so a link is judged where it leads too. One that
         // leads nowhere is only itself.

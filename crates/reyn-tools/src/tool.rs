@@ -7,14 +7,19 @@ use std::time::Duration;
 
 use reyn_core::audit::AuditEvent;
 use reyn_core::gate::Reach;
-use reyn_core::permission::{Command, FileOp, ProcessReach, Target};
+use reyn_core::limits::RESULT_BYTES_MAX;
+use reyn_core::permission::{Command, FileOp, ProcessReach, Target, WebOp};
+use reyn_core::settings::SearchEngine;
 use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
 use reyn_workspace::{FileError, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
+use crate::external_files::ExternalFiles;
 use crate::process::Processes;
+use crate::web::Web;
 
 /// Something the agent can do.
 pub trait Tool: Send + Sync + 'static {
@@ -50,6 +55,11 @@ pub trait Tool: Send + Sync + 'static {
     fn is_off(_context: &Context) -> bool {
         false
     }
+    /// Longest text of its results that a model reads, in bytes; what is longer is cut.
+    #[must_use]
+    fn result_bytes_max(_args: &Self::Args) -> usize {
+        RESULT_BYTES_MAX
+    }
     /// What a refusal of the gate comes to, where it is a result and no failure.
     #[must_use]
     fn refused(_args: &Self::Args, _error: &CallError, _context: &Context) -> Option<Output> {
@@ -81,6 +91,16 @@ pub enum Wish {
         /// The folder that it starts in, as the model wrote it; the workspace when unset.
         cwd: Option<String>,
     },
+    /// A page of the web.
+    Page {
+        /// Its address, as the model wrote it.
+        url: String,
+    },
+    /// A search engine.
+    Search {
+        /// Which one; the usual one when unset.
+        engine: Option<String>,
+    },
     /// A name in a folder; when it is a link, the link itself, which is judged where it leads too.
     Entry {
         /// What is done to it.
@@ -96,12 +116,52 @@ pub enum Wish {
 pub struct Touched {
     files: Vec<Target>,
     program: Option<PathBuf>,
+    web: Option<WebPlace>,
     reach: Reach,
 }
 
+/// What of the web a wish comes to.
+#[derive(Debug, Clone)]
+pub enum WebPlace {
+    /// A page.
+    Page(Url),
+    /// A search engine.
+    Engine(SearchEngine),
+}
+
 impl Touched {
-    pub(crate) const fn new(files: Vec<Target>, program: Option<PathBuf>, reach: Reach) -> Self {
-        Self { files, program, reach }
+    pub(crate) const fn new(
+        files: Vec<Target>,
+        program: Option<PathBuf>,
+        web: Option<WebPlace>,
+        reach: Reach,
+    ) -> Self {
+        Self { files, program, web, reach }
+    }
+
+    /// The page that was wished for. Asking without a wish is a defect of the tool.
+    #[must_use]
+    pub fn page(&self) -> &Url {
+        match &self.web {
+            Some(WebPlace::Page(url)) => url,
+            Some(WebPlace::Engine(_)) | None => panic!("a tool gets only pages it wished for"),
+        }
+    }
+
+    /// The engine that was wished for. Asking without a wish is a defect of the tool.
+    #[must_use]
+    pub fn engine(&self) -> SearchEngine {
+        match &self.web {
+            Some(WebPlace::Engine(engine)) => *engine,
+            Some(WebPlace::Page(_)) | None => panic!("a tool asks only engines it wished for"),
+        }
+    }
+
+    /// Whether a host may be reached that no wish named, without asking: one that a redirect leads to, an engine
+    /// that is asked when another one does not answer.
+    #[must_use]
+    pub fn admits_host(&self, op: WebOp, host: &str) -> bool {
+        self.reach.admits_host(op, host)
     }
 
     /// The file of the program that was wished for. Asking without a wish is a defect of the tool.
@@ -134,6 +194,8 @@ impl Touched {
 pub struct Context {
     workspace: Option<Arc<Workspace>>,
     processes: Option<Arc<Processes>>,
+    web: Option<Arc<Web>>,
+    external_files: Option<Arc<ExternalFiles>>,
     /// The turn, for what the audit trail is told.
     pub chain_id: String,
     /// Set when the turn is cancelled; long work looks at it.
@@ -151,6 +213,32 @@ impl Context {
     #[must_use]
     pub fn with_processes(self, processes: Processes) -> Self {
         Self { processes: Some(Arc::new(processes)), ..self }
+    }
+
+    /// The same with the web.
+    #[must_use]
+    pub fn with_web(self, web: Web) -> Self {
+        Self { web: Some(Arc::new(web)), ..self }
+    }
+
+    /// The same with a memory of the files that came from outside.
+    #[must_use]
+    pub fn with_external_files(self, files: ExternalFiles) -> Self {
+        Self { external_files: Some(Arc::new(files)), ..self }
+    }
+
+    /// The web.
+    ///
+    /// # Errors
+    /// [`ToolError::MissingService`] when the session has none.
+    pub fn web(&self) -> Result<Arc<Web>, ToolError> {
+        self.web.clone().ok_or(ToolError::MissingService("web"))
+    }
+
+    /// Which files came from outside, where the session remembers it.
+    #[must_use]
+    pub fn external_files(&self) -> Option<Arc<ExternalFiles>> {
+        self.external_files.clone()
     }
 
     /// The same services for one call of a turn, under another cancellation.
@@ -177,7 +265,7 @@ impl Context {
 }
 
 /// Why a tool gave no result. All of them go back to the model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ToolError {
     /// It ran and failed: why, what to do, and near names when a name was wrong.
     #[error("{message}")]
@@ -188,6 +276,18 @@ pub enum ToolError {
         hint: Option<String>,
         /// Names that exist and are near the one that does not.
         suggestions: Vec<String>,
+        /// The tool's own word for it, as [`CallError::cause`].
+        cause: String,
+        /// What the audit trail is told of it beside that the call failed.
+        notes: Vec<AuditEvent>,
+    },
+    /// It ran longer than the call allows.
+    #[error("{message}")]
+    TimedOut {
+        /// What took too long.
+        message: String,
+        /// What the audit trail is told of it beside that the call failed.
+        notes: Vec<AuditEvent>,
     },
     /// The turn was cancelled while it ran.
     #[error("cancelled by the person")]
@@ -204,26 +304,56 @@ impl ToolError {
     /// A failure without a hint.
     #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
-        Self::Failed { message: message.into(), hint: None, suggestions: vec![] }
+        Self::Failed {
+            message: message.into(),
+            hint: None,
+            suggestions: vec![],
+            cause: String::new(),
+            notes: vec![],
+        }
     }
 
     /// Adds what to do next.
     #[must_use]
-    pub fn hint(self, text: impl Into<String>) -> Self {
-        match self {
-            Self::Failed { message, suggestions, .. } => {
-                Self::Failed { message, hint: Some(text.into()), suggestions }
-            }
-            other @ (Self::Cancelled | Self::MissingService(_) | Self::Defect(_)) => other,
+    pub fn hint(mut self, text: impl Into<String>) -> Self {
+        if let Self::Failed { hint, .. } = &mut self {
+            *hint = Some(text.into());
         }
+        self
     }
 
     /// Adds near names.
     #[must_use]
-    pub fn suggest(self, names: Vec<String>) -> Self {
+    pub fn suggest(mut self, names: Vec<String>) -> Self {
+        if let Self::Failed { suggestions, .. } = &mut self {
+            *suggestions = names;
+        }
+        self
+    }
+
+    /// Adds the tool's own word for it.
+    #[must_use]
+    pub fn cause(mut self, word: impl Into<String>) -> Self {
+        if let Self::Failed { cause, .. } = &mut self {
+            *cause = word.into();
+        }
+        self
+    }
+
+    /// Adds what the audit trail is told.
+    #[must_use]
+    pub fn note(mut self, event: AuditEvent) -> Self {
+        if let Self::Failed { notes, .. } | Self::TimedOut { notes, .. } = &mut self {
+            notes.push(event);
+        }
+        self
+    }
+
+    /// Takes what the audit trail is told.
+    pub fn take_notes(&mut self) -> Vec<AuditEvent> {
         match self {
-            Self::Failed { message, hint, .. } => Self::Failed { message, hint, suggestions: names },
-            other @ (Self::Cancelled | Self::MissingService(_) | Self::Defect(_)) => other,
+            Self::Failed { notes, .. } | Self::TimedOut { notes, .. } => std::mem::take(notes),
+            Self::Cancelled | Self::MissingService(_) | Self::Defect(_) => vec![],
         }
     }
 
@@ -232,9 +362,10 @@ impl ToolError {
     pub fn into_call_error(self) -> CallError {
         let message = self.to_string();
         match self {
-            Self::Failed { hint, suggestions, .. } => {
-                CallError { hint, suggestions, ..CallError::new(ErrorKind::HandlerError, message) }
+            Self::Failed { hint, suggestions, cause, .. } => {
+                CallError { hint, suggestions, cause, ..CallError::new(ErrorKind::HandlerError, message) }
             }
+            Self::TimedOut { .. } => CallError::new(ErrorKind::Timeout, message),
             Self::Cancelled => CallError::new(ErrorKind::Cancelled, message),
             Self::MissingService(_) | Self::Defect(_) => CallError::new(ErrorKind::Exception, message),
         }
@@ -244,7 +375,9 @@ impl ToolError {
 impl From<FileError> for ToolError {
     fn from(error: FileError) -> Self {
         match error {
-            FileError::Failed { message, hint, suggestions } => Self::Failed { message, hint, suggestions },
+            FileError::Failed { message, hint, suggestions } => {
+                Self::Failed { message, hint, suggestions, cause: String::new(), notes: vec![] }
+            }
             FileError::Cancelled => Self::Cancelled,
         }
     }

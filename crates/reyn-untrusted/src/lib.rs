@@ -15,8 +15,6 @@ mod patterns;
 pub mod scan;
 mod skeleton;
 
-pub use fence::{FenceId, PREAMBLE, fence, is_fenced};
+pub use fence::{FenceId, disarmed, fence, is_fenced};
 pub use normalise::{Normalised, Removed, normalise};
-pub use scan::{
-    BlockSeverity, CustomPattern, Match, PatternError, ScanOptions, Scanner, Scope, Severity, Verdict,
-};
+pub use scan::{CustomPattern, Match, PatternError, ScanOptions, Scanner, Scope, Severity, Verdict};

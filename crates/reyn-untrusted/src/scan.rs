@@ -14,12 +14,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use reyn_core::redaction::{first_secret, redact_secrets};
+pub use reyn_core::settings::{Severity, ThreatPattern as CustomPattern, ThreatScope as Scope};
 use reyn_core::text::excerpt;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use self::builtin::Builtin;
 use self::custom::Compiled;
-pub use self::custom::{CUSTOM_PATTERN_BYTES_MAX, CUSTOM_PATTERNS_MAX, CustomPattern, PatternError};
+pub use self::custom::{CUSTOM_PATTERN_BYTES_MAX, CUSTOM_PATTERNS_MAX, PatternError};
 use crate::mention::{is_mention, is_quoted};
 use crate::skeleton::Skeleton;
 
@@ -33,59 +34,11 @@ pub const SCAN_EXCERPT_CHARS_MAX: usize = 120;
 /// What a secret in a text is called.
 const SECRET: &str = "hardcoded_secret";
 
-/// Which patterns a text is held against. Each names what it includes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// What no text should hold.
-    All,
-    /// `All`, and what steers a model: for pages, results of tools, files that are read as context.
-    Context,
-    /// `Context`, and what outlasts a session: for memory, skills and whatever is installed.
-    Strict,
-    /// `All`, and dangerous command lines: for the words of a program, joined by blanks.
-    Exec,
-}
-
-impl Scope {
-    /// Whether a pattern of scope `pattern` is looked for in a scan of this scope.
-    #[must_use]
-    pub fn includes(self, pattern: Self) -> bool {
-        match self {
-            Self::All => pattern == Self::All,
-            Self::Context => matches!(pattern, Self::All | Self::Context),
-            Self::Strict => matches!(pattern, Self::All | Self::Context | Self::Strict),
-            Self::Exec => matches!(pattern, Self::All | Self::Exec),
-        }
-    }
-}
-
-/// How much a match weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Ordinary texts say this too.
-    Warn,
-    /// Few ordinary texts say this.
-    Block,
-}
-
-/// From which severity on a text is blocked (`safety.threat_scan.block_severity`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockSeverity {
-    /// From `block` on.
-    #[default]
-    Block,
-    /// From `warn` on: every match.
-    Warn,
-}
-
 /// How a scanner is set up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScanOptions {
     /// From which severity on a text is blocked.
-    pub block_severity: BlockSeverity,
+    pub block_severity: Severity,
     /// Patterns of the operator, beside the built-in ones.
     pub custom: Vec<CustomPattern>,
 }
@@ -123,7 +76,7 @@ pub enum Verdict {
 pub struct Scanner {
     builtin: &'static Builtin,
     custom: Vec<Compiled>,
-    block_severity: BlockSeverity,
+    block_severity: Severity,
 }
 
 impl Scanner {
@@ -137,6 +90,14 @@ impl Scanner {
             custom: custom::compiled(&options.custom)?,
             block_severity: options.block_severity,
         })
+    }
+
+    /// Whether a pattern of the operator's can be used.
+    ///
+    /// # Errors
+    /// [`PatternError`] says where in it and why not.
+    pub fn check(pattern: &CustomPattern) -> Result<(), PatternError> {
+        custom::compiled(std::slice::from_ref(pattern)).map(drop)
     }
 
     /// What is found in `text`, in the order of its places: one match per id.
@@ -187,10 +148,7 @@ impl Scanner {
     /// What the matches of a scan come to.
     #[must_use]
     pub fn verdict(&self, matches: &[Match]) -> Verdict {
-        let from = match self.block_severity {
-            BlockSeverity::Block => Severity::Block,
-            BlockSeverity::Warn => Severity::Warn,
-        };
+        let from = self.block_severity;
         match matches.iter().map(|found| found.severity).max() {
             None => Verdict::Clean,
             Some(severity) if severity >= from => Verdict::Block,

@@ -10,6 +10,7 @@ mod edit;
 mod error;
 mod guarded;
 mod list;
+mod look;
 mod open;
 mod read;
 mod replace;

@@ -13,6 +13,7 @@ mod python;
 mod sandbox;
 mod surroundings;
 mod terminal;
+mod web;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -45,13 +46,14 @@ pub(crate) struct DoctorArgs {
 type Check = fn(&Surroundings) -> Vec<Finding>;
 
 /// Every check, in the order in which it is shown.
-const CHECKS: [(&str, Check); 9] = [
+const CHECKS: [(&str, Check); 10] = [
     ("config", config::check),
     ("keys", keys::check),
     ("model", model::check),
     ("local model", local_model::check),
     ("python", python::check),
     ("sandbox", sandbox::check),
+    ("web", web::check),
     ("disk", disk::check),
     ("terminal", terminal::check),
     ("clock", clock::check),

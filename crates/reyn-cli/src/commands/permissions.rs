@@ -140,6 +140,7 @@ fn in_words(approval: &Approval, zones: &Zones) -> String {
                 Scope::JustPath | Scope::ThisCall => format!("run {line}"),
             };
         }
+        About::Host { op, host } => return format!("{} {host}", op.verb()),
     };
     match approval.scope {
         Scope::Recursive => {

@@ -35,3 +35,4 @@ mod terminal;
 mod trail;
 mod untrusted_server;
 mod verify;
+mod web;

@@ -15,7 +15,7 @@ use reyn_core::prompt::Environment;
 use reyn_core::settings::AuditSettings;
 use reyn_core::tool::{CallError, Caller, ErrorKind, Outcome, Output};
 use reyn_core::turn::TurnLimits;
-use reyn_runtime::{Session, SessionOptions, TurnReport};
+use reyn_runtime::{Screening, Session, SessionOptions, TurnReport};
 use reyn_sandbox::{HelperProgram, SUPERVISE};
 use reyn_testkit::{FakeServer, ScriptedModel, call, calls, says};
 use reyn_tools::{Context, ProcessSettings, Processes};
@@ -100,6 +100,7 @@ impl Stage {
             environment: Environment::default(),
             limits: TurnLimits::default(),
             call_time_max: Duration::from_secs(60),
+            screening: Screening::default(),
             audit: AuditSettings::default(),
             clock: Arc::new(move || now),
             emitter: "token".into(),

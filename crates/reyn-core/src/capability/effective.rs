@@ -3,8 +3,8 @@
 use super::Composed;
 use crate::gate::Refusal;
 use crate::permission::{
-    Approvals, AskReason, Command, ExecPolicy, FileOp, FilePolicy, Grants, Target, Zones, exec_verdict,
-    file_verdict,
+    Approvals, AskReason, Command, ExecPolicy, FileOp, FilePolicy, Grants, Target, WebOp, WebPolicy, Zones,
+    exec_verdict, file_verdict, web_verdict,
 };
 use crate::tool::{Category, ErrorKind};
 
@@ -32,6 +32,13 @@ pub enum Axis<'a> {
     Exec {
         /// Which one, with its arguments.
         command: &'a Command,
+    },
+    /// Reach this host.
+    Web {
+        /// What for.
+        op: WebOp,
+        /// Which one.
+        host: &'a str,
     },
 }
 
@@ -72,6 +79,8 @@ pub struct AgentLayer {
     pub files: FilePolicy,
     /// `permissions.exec`, and what `--allow exec` gave.
     pub exec: ExecPolicy,
+    /// `web`, and what `--allow web.…` gave.
+    pub web: WebPolicy,
     /// What `--allow file.…` gave.
     pub grants: Grants,
     /// What a person said before.
@@ -92,26 +101,29 @@ impl AgentLayer {
                 file_verdict(op, target, &self.zones, &self.files, &self.grants, &self.approvals)
             }
             Axis::Exec { command } => exec_verdict(command, &self.exec, &self.approvals),
+            Axis::Web { op, host } => web_verdict(op, host, &self.web, &self.approvals),
         }
     }
 }
 
-/// What the sandbox lets processes do. File tools run in the runtime itself, so only commands are narrowed here;
+/// What the sandbox lets be done. File tools run in the runtime itself, so only commands and the web are narrowed here;
 /// what a command that runs may reach, the sandbox's policy bounds.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SandboxLayer {
     /// Why no command may run, when none may: what is missing, and what lifts it.
     pub refuses_exec: Option<Refusal>,
+    /// Why the network is not used, when it is not: the sandbox's policy shuts it.
+    pub refuses_network: Option<Refusal>,
 }
 
 impl SandboxLayer {
     fn verdict(&self, axis: Axis<'_>) -> Verdict {
-        match (axis, &self.refuses_exec) {
-            (Axis::Exec { .. }, Some(refusal)) => Verdict::Deny(refusal.clone()),
-            (Axis::Exec { .. } | Axis::Tool { .. } | Axis::Mcp { .. } | Axis::File { .. }, _) => {
-                Verdict::Allow
-            }
-        }
+        let refusal = match axis {
+            Axis::Exec { .. } => &self.refuses_exec,
+            Axis::Web { .. } => &self.refuses_network,
+            Axis::Tool { .. } | Axis::Mcp { .. } | Axis::File { .. } => &None,
+        };
+        refusal.clone().map_or(Verdict::Allow, Verdict::Deny)
     }
 }
 
@@ -133,9 +145,14 @@ impl ProfileLayer {
                     wants_person: false,
                 })
             }
-            (Axis::Mcp { .. } | Axis::Tool { .. } | Axis::File { .. } | Axis::Exec { .. }, _) => {
-                Verdict::Allow
-            }
+            (
+                Axis::Mcp { .. }
+                | Axis::Tool { .. }
+                | Axis::File { .. }
+                | Axis::Exec { .. }
+                | Axis::Web { .. },
+                _,
+            ) => Verdict::Allow,
         }
     }
 }
@@ -197,7 +214,7 @@ fn contextual_verdict(contextual: &Composed, axis: Axis<'_>) -> Verdict {
     let (subject, name, origin) = match axis {
         Axis::Tool { name } => ("tool", name, contextual.tool_denied_by(name)),
         Axis::Mcp { server } => ("MCP server", server, contextual.mcp_denied_by(server)),
-        Axis::File { .. } | Axis::Exec { .. } => return Verdict::Allow,
+        Axis::File { .. } | Axis::Exec { .. } | Axis::Web { .. } => return Verdict::Allow,
     };
     origin.map_or(Verdict::Allow, |origin| Verdict::Deny(Refusal::excluded(subject, name, origin)))
 }

@@ -1,5 +1,6 @@
 //! What people said to earlier questions. The store's keys are `<actor>/file.<op>/<path>`, a trailing `/`
-//! covering the folder and all below it, and `<actor>/exec/<command>`, a trailing ` *` covering whatever follows.
+//! covering the folder and all below it, `<actor>/exec/<command>`, a trailing ` *` covering whatever follows,
+//! `<actor>/http.get/<host>`, and `<actor>/web.search/<engine>`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use crate::text::unshown;
 
 use super::exec::{Command, EXEC_KEY};
 use super::zones::is_at_or_below;
-use super::{FileOp, Zones};
+use super::{FileOp, WebOp, Zones};
 
 /// How much a yes covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,13 @@ pub enum About {
         /// The words.
         argv: Vec<String>,
     },
+    /// Reaching a host.
+    Host {
+        /// What for.
+        op: WebOp,
+        /// Which one.
+        host: String,
+    },
 }
 
 /// One answer.
@@ -61,6 +69,12 @@ impl Approval {
         Self { about: About::Command { argv }, scope, is_allowed }
     }
 
+    /// An answer about a host.
+    #[must_use]
+    pub fn host(op: WebOp, host: &str, scope: Scope, is_allowed: bool) -> Self {
+        Self { about: About::Host { op, host: host.to_owned() }, scope, is_allowed }
+    }
+
     fn covers_file(&self, op: FileOp, path: &Path) -> bool {
         let About::File { op: asked, path: place } = &self.about else { return false };
         asked.answers(op)
@@ -81,6 +95,10 @@ impl Approval {
             }
     }
 
+    fn covers_host(&self, op: WebOp, host: &str) -> bool {
+        matches!(&self.about, About::Host { op: asked, host: place } if *asked == op && place == host)
+    }
+
     /// The key in the store, for the subsystem `actor`.
     #[must_use]
     pub fn key(&self, actor: &str, zones: &Zones) -> String {
@@ -99,6 +117,7 @@ impl Approval {
                 };
                 format!("{actor}/{EXEC_KEY}/{}{rest}", shell_words::join(argv))
             }
+            About::Host { op, host } => format!("{actor}/{}/{host}", op.approval_key()),
         }
     }
 
@@ -108,6 +127,7 @@ impl Approval {
         match &self.about {
             About::File { path, .. } => path.components().count(),
             About::Command { argv } => argv.len(),
+            About::Host { .. } => 1,
         }
     }
 
@@ -122,6 +142,12 @@ impl Approval {
             };
             let argv = shell_words::split(line).ok().filter(|argv| !argv.is_empty())?;
             return Some(Self::command(argv, scope, is_allowed));
+        }
+        let of_web = WebOp::ALL
+            .into_iter()
+            .find_map(|op| Some((op, rest.strip_prefix(op.approval_key())?.strip_prefix('/')?)));
+        if let Some((op, host)) = of_web {
+            return (!host.is_empty()).then(|| Self::host(op, host, Scope::JustPath, is_allowed));
         }
         let (op, path) = FileOp::ALL
             .into_iter()
@@ -159,6 +185,13 @@ impl Approvals {
         self.0.iter().rev().find(counts).map(|approval| approval.is_allowed)
     }
 
+    /// The latest answer that covers a host.
+    #[must_use]
+    pub fn answer_to_host(&self, op: WebOp, host: &str) -> Option<bool> {
+        let answer = self.0.iter().rev().find(|approval| approval.covers_host(op, host));
+        answer.map(|approval| approval.is_allowed)
+    }
+
     /// The latest answer that covers a command.
     #[must_use]
     pub fn answer_to_command(&self, command: &Command) -> Option<bool> {
@@ -189,7 +222,8 @@ mod tests {
             assert_eq!(Approval::from_key(key, true, "chat_router", &zones), Some(approval), "{key}");
         }
         assert_eq!(Approval::from_key("cron/file.write/a", true, "chat_router", &zones), None);
-        assert_eq!(Approval::from_key("chat_router/http.get/a", true, "chat_router", &zones), None);
+        assert_eq!(Approval::from_key("chat_router/http.get/", true, "chat_router", &zones), None);
+        assert_eq!(Approval::from_key("chat_router/ftp.get/a", true, "chat_router", &zones), None);
     }
 
     #[test]
@@ -208,6 +242,21 @@ mod tests {
         }
         assert_eq!(Approval::from_key("chat_router/exec/ *", true, "chat_router", &zones), None);
         assert_eq!(Approval::from_key("chat_router/exec/'a", true, "chat_router", &zones), None);
+    }
+
+    #[test]
+    fn keys_of_hosts_round_trip() {
+        let zones = Zones::new("/w".into(), vec![]);
+        let table = [
+            (WebOp::Fetch, "example.org", "chat_router/http.get/example.org"),
+            (WebOp::Fetch, "[::1]:8080", "chat_router/http.get/[::1]:8080"),
+            (WebOp::Search, "duckduckgo", "chat_router/web.search/duckduckgo"),
+        ];
+        for (op, host, key) in table {
+            let approval = Approval::host(op, host, Scope::JustPath, false);
+            assert_eq!(approval.key("chat_router", &zones), key);
+            assert_eq!(Approval::from_key(key, false, "chat_router", &zones), Some(approval), "{key}");
+        }
     }
 
     #[test]

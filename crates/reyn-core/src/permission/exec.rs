@@ -25,6 +25,23 @@ const INTERPRETERS: [&str; 26] = [
     "lua",
 ];
 
+/// Programs that fetch files.
+const DOWNLOADERS: [&str; 18] = [
+    "curl", "wget", "wget2", "aria2c", "axel", "lftp", "ftp", "sftp", "scp", "rsync", "xh", "httpie", "lynx",
+    "w3m", "yt-dlp", "gh", "svn", "rclone",
+];
+/// The same where a word more says so.
+const DOWNLOADS_BY_TWO_WORDS: [(&str, &str); 8] = [
+    ("git", "clone"),
+    ("git", "pull"),
+    ("git", "fetch"),
+    ("git", "submodule"),
+    ("pip", "download"),
+    ("npm", "pack"),
+    ("go", "get"),
+    ("docker", "cp"),
+];
+
 impl Command {
     /// The whole command as a person would type it in a shell.
     #[must_use]
@@ -43,6 +60,16 @@ impl Command {
             || INTERPRETERS.contains(&name);
         let is_word = first.starts_with(|c: char| c.is_ascii_alphanumeric());
         (!is_interpreter && is_word && !self.has_stdin).then(|| &self.argv[..2])
+    }
+
+    /// Whether it names a program that fetches files: also inside a line for a shell.
+    #[must_use]
+    pub fn may_download(&self) -> bool {
+        let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+');
+        let names = self.argv.iter().flat_map(|word| word.split(move |c: char| !is_of_a_name(c)));
+        let words: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        words.iter().any(|word| DOWNLOADERS.contains(word))
+            || words.windows(2).any(|pair| DOWNLOADS_BY_TWO_WORDS.contains(&(pair[0], pair[1])))
     }
 
     fn begins_with(&self, words: &[String]) -> bool {
@@ -214,6 +241,25 @@ mod tests {
             Verdict::Allow => "allow",
             Verdict::Ask(_) => "ask",
             Verdict::Deny(_) => "deny",
+        }
+    }
+
+    #[test]
+    fn a_command_that_fetches_files_is_known_by_its_words() {
+        let table: [(&[&str], bool); 8] = [
+            (&["curl", "-O", "https://a.org/x"], true),
+            (&["/usr/bin/wget", "x"], true),
+            (&["sh", "-c", "cd a && curl -sL x > y"], true),
+            (&["git", "clone", "x"], true),
+            (&["git", "commit", "-m", "x"], false),
+            (&["cargo", "test", "curling"], false),
+            (&["cat", "libcurl.c"], false),
+            (&["python3", "-c", "import os; os.system('wget x')"], true),
+        ];
+        for (argv, expected) in table {
+            let argv = argv.iter().map(|word| (*word).to_owned()).collect();
+            let command = Command { argv, has_stdin: false };
+            assert_eq!(command.may_download(), expected, "{command:?}");
         }
     }
 

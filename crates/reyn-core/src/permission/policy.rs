@@ -298,7 +298,7 @@ pub fn file_verdict(
     let counts = |yes: &Approval| match &yes.about {
         About::File { .. } if is_protected => yes.scope == Scope::ThisCall,
         About::File { path, .. } => opens(path),
-        About::Command { .. } => false,
+        About::Command { .. } | About::Host { .. } => false,
     };
     match approvals.answer(op, path, counts) {
         Some(true) => Verdict::Allow,

@@ -10,6 +10,11 @@ pub(super) fn optional_bool<'de, D: Deserializer<'de>>(from: D) -> Result<Option
     Ok(Option::<Word>::deserialize(from)?.map(|Word(value)| value))
 }
 
+/// `true`, `false`, `on`, `off`, `yes` or `no`.
+pub(super) fn plain_bool<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    Word::deserialize(from).map(|Word(value)| value)
+}
+
 /// What may stand for a truth value, for messages.
 pub(super) const WORDS: &str = "`true` or `false` (or `on`, `off`, `yes`, `no`)";
 

@@ -4,6 +4,8 @@ mod flexible;
 mod llm;
 mod permissions;
 mod sandbox;
+mod threat_scan;
+mod web;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,12 @@ pub use permissions::{
 };
 pub use sandbox::{
     BackendSetting, OnUnsupported, SandboxMode, SandboxPolicySettings, SandboxSettings, SandboxValues,
+};
+
+pub use threat_scan::{CapabilityNarrowing, Severity, ThreatPattern, ThreatScanSettings, ThreatScope};
+pub use web::{
+    HostPermission, SearchEngine, WebFetchPermissionSettings, WebFetchSettings, WebFetchValue,
+    WebPermissions, WebSearchSettings, WebSearchValue, WebSettings,
 };
 
 use crate::limits;
@@ -31,6 +39,10 @@ pub struct Settings {
     pub permissions: PermissionSettings,
     /// What programs that tools run may reach and use up.
     pub sandbox: SandboxSettings,
+    /// Whether and how the web is reached.
+    pub web: WebSettings,
+    /// How pages are reached.
+    pub web_fetch: WebFetchSettings,
     /// Local model files.
     pub models: ModelFileSettings,
     /// The audit trail under `.reyn/events/`.
@@ -46,6 +58,8 @@ pub struct SafetySettings {
     pub loops: LoopSettings,
     /// Times.
     pub timeout: TimeoutSettings,
+    /// Texts from outside.
+    pub threat_scan: ThreatScanSettings,
 }
 
 /// `safety.loop`.
@@ -169,6 +183,9 @@ mod tests {
     fn the_schema_names_every_section() {
         let schema = schema();
         let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
-        assert_eq!(names, ["llm", "safety", "permissions", "sandbox", "models", "audit_events"]);
+        assert_eq!(
+            names,
+            ["llm", "safety", "permissions", "sandbox", "web", "web_fetch", "models", "audit_events"]
+        );
     }
 }

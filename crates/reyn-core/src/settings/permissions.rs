@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::web::WebPermissions;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
@@ -16,6 +17,8 @@ pub struct PermissionSettings {
     /// Running programs; unset, a person is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exec: Option<ExecPermission>,
+    /// The web; `web.search` and `web.fetch` say the same.
+    pub web: WebPermissions,
 }
 
 /// `permissions.exec`: a decision, or the commands for which it is `allow`.
@@ -120,7 +123,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    fn of(word: &str) -> Option<Self> {
+    pub(super) fn of(word: &str) -> Option<Self> {
         match word {
             "allow" => Some(Self::Allow),
             "ask" => Some(Self::Ask),

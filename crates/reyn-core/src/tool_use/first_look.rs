@@ -124,6 +124,32 @@ const TO_BE_SHOWN: [&str; 8] = ["show", "print", "quote", "copy", "list", "give"
 /// The same in Japanese.
 const TO_BE_SHOWN_IN_JAPANESE: [&str; 4] = ["見せて", "表示", "引用", "一覧"];
 
+/// Words for the form of an answer.
+const FORMS: [&str; 12] = [
+    "bullet",
+    "bullets",
+    "point",
+    "points",
+    "sentence",
+    "sentences",
+    "paragraph",
+    "paragraphs",
+    "table",
+    "steps",
+    "words",
+    "json",
+];
+/// The same in Japanese.
+const FORMS_IN_JAPANESE: [&str; 6] = ["箇条書き", "一文で", "文で", "行で", "表で", "文字"];
+
+/// Whether the latest message says which form the answer shall have.
+#[must_use]
+pub(crate) fn asks_for_a_form(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    has_word(&text, &FORMS) || FORMS_IN_JAPANESE.iter().any(|form| text.contains(form))
+}
+
 /// Whether the latest message asks to see a text, or lines of it.
 #[must_use]
 pub(crate) fn asks_to_be_shown(log: &[Entry]) -> bool {

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::answer_stream::{AnswerStream, called_tool};
 use super::first_look::{
-    asks_for_a_change, asks_for_a_rewrite, asks_to_be_shown, asks_to_be_told, is_about_an_unseen_file,
-    is_japanese, names_only, says_to_change_a_file,
+    asks_for_a_change, asks_for_a_form, asks_for_a_rewrite, asks_to_be_shown, asks_to_be_told,
+    is_about_an_unseen_file, is_japanese, names_only, says_to_change_a_file,
 };
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
@@ -202,8 +202,9 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
             format!("[The request: {text}]\n[The last line of the file, above new lines at the end: {line}]")
         }
         None if body.len() > PROFILE.result_bytes_long => {
-            // What is to be told is told; what is to be shown may be copied.
-            let manner = match (asks_to_be_told(log) && !asks_to_be_shown(log), is_japanese(text)) {
+            // What is to be told is told; what is to be shown may be copied, and a form that is asked for bounds by itself.
+            let is_free = asks_to_be_told(log) && !asks_to_be_shown(log) && !asks_for_a_form(log);
+            let manner = match (is_free, is_japanese(text)) {
                 (true, false) => ", to be answered briefly in your own words",
                 (true, true) => ", to be answered briefly in your own words, in Japanese",
                 (false, true) => ", to be answered in Japanese",
@@ -661,6 +662,7 @@ mod tests {
                 read(&long),
                 "[The request, to be answered briefly in your own words, in Japanese: a.md を要約して]".to_owned(),
             ),
+            ("sum up a.md in three bullet points", read(&long), "[The request: sum up a.md in three bullet points]".to_owned()),
             ("show me a.md", read(&long), "[The request: show me a.md]".to_owned()),
             ("a.md を見せて", read(&long), "[The request, to be answered in Japanese: a.md を見せて]".to_owned()),
             (

@@ -33,7 +33,7 @@ const LARGE: f64 = GIB * MIB;
 const ANY: f64 = u32::MAX as f64;
 
 /// `*` stands for any key.
-const RANGES: [Range; 22] = [
+const RANGES: [Range; 23] = [
     range("safety.timeout.llm_connect_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_first_byte_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_idle_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
@@ -47,6 +47,7 @@ const RANGES: [Range; 22] = [
     range("sandbox.policy.processes", 1.0, 1_000_000.0, "`subprocess: false` is for no further process"),
     range("sandbox.policy.open_files", 16.0, 1_048_576.0, "programs need some to start at all"),
     range("sandbox.policy.file_bytes", 1.0, LARGE, "`allow_write_paths: []` is for no writing"),
+    range("web_fetch.max_download_bytes", 1_024.0, GIB, "a page is kept in memory"),
     range("models.threads", 1.0, 1_024.0, "leave it out for one thread for each core"),
     range("llm.models.*.max_input_tokens", 1.0, ANY, "leave it out when the size is not known"),
     range("llm.models.*.max_completion_tokens", 1.0, ANY, "leave it out for the model's own bound"),

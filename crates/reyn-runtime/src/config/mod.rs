@@ -25,6 +25,7 @@ mod server_address;
 mod show;
 #[cfg(test)]
 mod tests;
+mod web;
 mod yaml;
 
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use reyn_core::limits::CONFIG_PROBLEMS_MAX;
-use reyn_core::permission::{ExecPolicy, FilePolicy, Zones};
+use reyn_core::permission::{ExecPolicy, FilePolicy, WebPolicy, Zones};
 use reyn_core::settings::Settings;
 
 pub use environment::Override;
@@ -79,6 +80,10 @@ pub struct Config {
     pub file_policy: FilePolicy,
     /// `permissions.exec`, without what the command line grants.
     pub exec_policy: ExecPolicy,
+    /// `web` and `permissions.web`, without what the command line grants.
+    pub web_policy: WebPolicy,
+    /// `web_fetch.ca_bundle` with its real path.
+    pub ca_bundle: Option<PathBuf>,
     /// `sandbox` with real paths.
     pub sandbox: SandboxConfig,
     /// The secrets file.
@@ -169,7 +174,7 @@ pub fn load(inputs: &ConfigInputs) -> Result<Config, Vec<ConfigProblem>> {
     else {
         return Err(problems);
     };
-    let Checked { settings, file_policy, exec_policy, sandbox } = checked;
+    let Checked { settings, file_policy, exec_policy, web_policy, ca_bundle, sandbox } = checked;
     let Project { root, home, notices: _ } = attempt.project;
     Ok(Config {
         settings,
@@ -177,6 +182,8 @@ pub fn load(inputs: &ConfigInputs) -> Result<Config, Vec<ConfigProblem>> {
         home,
         file_policy,
         exec_policy,
+        web_policy,
+        ca_bundle,
         sandbox,
         secrets: attempt.secrets,
         notices: attempt.notices,
@@ -264,6 +271,8 @@ struct Checked {
     settings: Settings,
     file_policy: FilePolicy,
     exec_policy: ExecPolicy,
+    web_policy: WebPolicy,
+    ca_bundle: Option<PathBuf>,
     sandbox: SandboxConfig,
 }
 
@@ -280,11 +289,15 @@ fn checked(
     more.extend(of_paths);
     let (exec_policy, of_commands) = permissions::exec_policy(&settings.permissions, tree);
     more.extend(of_commands);
+    let (web_policy, of_hosts) = web::policy(&settings, tree);
+    more.extend(of_hosts);
+    let (ca_bundle, of_web) = web::checked(&settings, places, tree);
+    more.extend(of_web);
     let sandbox = sandbox::resolved(&settings.sandbox, places, tree);
     more.extend(sandbox.problems);
     notices.extend(sandbox.notices);
     problems.extend(without_unset(more, &unset));
-    (Checked { settings, file_policy, exec_policy, sandbox: sandbox.config }, problems)
+    (Checked { settings, file_policy, exec_policy, web_policy, ca_bundle, sandbox: sandbox.config }, problems)
 }
 
 /// A tree as settings.

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use reyn_core::permission::{
-    EXEC_KEY, ExecPolicy, ExecRule, FileAxis, FilePolicy, Grant, Grants, PathRule, Rule, Scope, command_words,
+    EXEC_KEY, ExecPolicy, ExecRule, FileAxis, FilePolicy, Grant, Grants, PathRule, Rule, Scope, WebOp,
+    command_words,
 };
 use reyn_core::settings::{
     Decision, ExecPermission, PermissionSettings, PermissionValue, PlaceScope, PlaceValue, ScopedPlace,
@@ -14,6 +15,7 @@ use thiserror::Error;
 use super::files::{real_path, said};
 use super::node::{Node, Step};
 use super::problem::ConfigProblem;
+use super::web;
 
 /// What `--allow` takes for files.
 const AXES: [FileAxis; 2] = [FileAxis::Read, FileAxis::Write];
@@ -25,6 +27,8 @@ pub struct Allowed {
     pub files: Grants,
     /// Of commands: what begins with these words; with none, everything. As [`ExecPolicy::granted`].
     pub commands: Vec<Vec<String>>,
+    /// Of the web. As [`reyn_core::permission::WebPolicy::granted`].
+    pub web: Vec<(WebOp, Option<String>)>,
 }
 
 /// Why an `--allow` is no grant.
@@ -46,6 +50,14 @@ pub enum AllowError {
         /// Why.
         why: String,
     },
+    /// The host is none.
+    #[error("`--allow {asked}`: {why}")]
+    Host {
+        /// The whole value.
+        asked: String,
+        /// Why.
+        why: String,
+    },
     /// The command is none.
     #[error("`--allow {asked}`: {why}")]
     Command {
@@ -58,7 +70,8 @@ pub enum AllowError {
 
 fn unknown_hint(key: &str) -> String {
     let [read, write] = AXES.map(FileAxis::key);
-    let keys = [read, write, EXEC_KEY];
+    let [search, fetch] = WebOp::ALL.map(WebOp::key);
+    let keys = [read, write, EXEC_KEY, fetch, search];
     nearest(key, keys)
         .first()
         .map_or_else(|| format!("it takes {}", alternatives(&keys)), |name| format!("did you mean `{name}`?"))
@@ -105,10 +118,11 @@ impl Places<'_> {
     }
 }
 
-/// Reads the values of `--allow`: `KEY` and `KEY:PATH` of files, `exec` and `exec:COMMAND`.
+/// Reads the values of `--allow`: `KEY` and `KEY:PATH` of files, `exec` and `exec:COMMAND`, `web.search`,
+/// `web.fetch` and `web.fetch:HOST`.
 ///
 /// # Errors
-/// At the first value with an unknown key, a path that cannot be resolved, or a command that is none.
+/// At the first value with an unknown key, a path that cannot be resolved, or a command or host that is none.
 pub fn parse_allow(values: &[String], places: Places<'_>) -> Result<Allowed, AllowError> {
     let mut allowed = Allowed::default();
     for asked in values {
@@ -120,6 +134,16 @@ pub fn parse_allow(values: &[String], places: Places<'_>) -> Result<Allowed, All
             let words = what.map(command_words).transpose();
             let words = words.map_err(|why| AllowError::Command { asked: asked.clone(), why })?;
             allowed.commands.push(words.unwrap_or_default());
+        } else if let Some(op) = WebOp::ALL.into_iter().find(|op| op.key() == key) {
+            let host = match (op, what) {
+                (WebOp::Search, Some(_)) => {
+                    Err("it takes no host: an engine is asked, not a page".to_owned())
+                }
+                (WebOp::Fetch, Some(host)) => web::host_pattern(host).map(Some),
+                (_, None) => Ok(None),
+            };
+            let host = host.map_err(|why| AllowError::Host { asked: asked.clone(), why })?;
+            allowed.web.push((op, host));
         } else {
             allowed.files.0.push(grant(asked, key, what, places)?);
         }

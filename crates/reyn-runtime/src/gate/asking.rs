@@ -143,7 +143,7 @@ impl Gate {
             chain_id: journal.chain_id(),
             key: match need {
                 Need::File { op, .. } => op.key().to_owned(),
-                Need::Exec { .. } => need.key().to_owned(),
+                Need::Exec { .. } | Need::Web { .. } => need.key().to_owned(),
             },
             subject: question.place.clone(),
         })?;
@@ -164,6 +164,7 @@ impl Gate {
                 let refusal = match need {
                     Need::File { op, target } => reason.refused_by_a_person(*op, target, said.as_deref()),
                     Need::Exec { command } => AskReason::command_refused(command, said.as_deref()),
+                    Need::Web { op, host } => AskReason::host_refused(*op, host, said.as_deref()),
                 };
                 let error = refusal.into_error();
                 journal.audit_denied(call, Some(need), &error)?;
@@ -266,6 +267,7 @@ pub(super) fn no_person(need: &Need, reason: &AskReason) -> Refusal {
     match need {
         Need::File { op, target } => reason.refused_for_want_of_a_person(*op, target),
         Need::Exec { command } => reason.no_person_for(command),
+        Need::Web { op, host } => reason.no_person_for_host(*op, host),
     }
 }
 
@@ -280,6 +282,7 @@ fn of_need(need: &Need, scope: Scope, is_allowed: bool) -> Approval {
     match need {
         Need::File { op, target } => Approval::file(*op, target.path.clone(), scope, is_allowed),
         Need::Exec { command } => Approval::command(command.argv.clone(), scope, is_allowed),
+        Need::Web { op, host } => Approval::host(*op, host, scope, is_allowed),
     }
 }
 
@@ -293,6 +296,7 @@ fn wider_yes(need: &Need) -> Option<Approval> {
         Need::Exec { command } => {
             Some(Approval::command(command.beginning()?.to_vec(), Scope::Recursive, true))
         }
+        Need::Web { .. } => None,
     }
 }
 
@@ -303,7 +307,8 @@ fn is_same(one: &Need, other: &Need) -> bool {
             op == other_op && target.path == other.path
         }
         (Need::Exec { command }, Need::Exec { command: other }) => command == other,
-        (Need::File { .. }, Need::Exec { .. }) | (Need::Exec { .. }, Need::File { .. }) => false,
+        (Need::Web { op, host }, Need::Web { op: other_op, host: other }) => op == other_op && host == other,
+        (Need::File { .. } | Need::Exec { .. } | Need::Web { .. }, _) => false,
     }
 }
 

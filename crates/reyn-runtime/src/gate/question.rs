@@ -5,7 +5,7 @@ use std::path::Path;
 use futures::future::BoxFuture;
 use reyn_core::gate::Need;
 use reyn_core::limits::COMMAND_LINES_SHOWN;
-use reyn_core::permission::{AskReason, Command, FileOp, Target, Zones};
+use reyn_core::permission::{AskReason, Command, FileOp, Target, WebOp, Zones};
 use reyn_core::text::shell_word;
 use reyn_core::tool::ToolCall;
 use reyn_tools::ProposedChange;
@@ -59,6 +59,8 @@ pub enum Deed {
     File(FileOp),
     /// A program that is run.
     Run,
+    /// A host that is reached.
+    Reach(WebOp),
 }
 
 impl Deed {
@@ -66,6 +68,7 @@ impl Deed {
         match need {
             Need::File { op, .. } => Self::File(*op),
             Need::Exec { .. } => Self::Run,
+            Need::Web { op, .. } => Self::Reach(*op),
         }
     }
 
@@ -75,6 +78,7 @@ impl Deed {
         match self {
             Self::File(op) => op.verb(),
             Self::Run => "run",
+            Self::Reach(op) => op.verb(),
         }
     }
 
@@ -83,7 +87,7 @@ impl Deed {
     pub const fn is_search(self) -> bool {
         match self {
             Self::File(op) => op.is_search(),
-            Self::Run => false,
+            Self::Run | Self::Reach(_) => false,
         }
     }
 }
@@ -185,6 +189,7 @@ pub(super) const fn may_widen(reason: &AskReason, need: &Need) -> bool {
         && match need {
             Need::File { target, .. } => target.link.is_none(),
             Need::Exec { command } => !command.has_stdin,
+            Need::Web { .. } => true,
         }
 }
 
@@ -196,6 +201,7 @@ pub(super) fn place(need: &Need, zones: &Zones) -> String {
             None => zones.display(&target.path),
         },
         Need::Exec { command } => command.line(),
+        Need::Web { host, .. } => host.clone(),
     }
 }
 
@@ -207,6 +213,7 @@ fn wider(need: &Need, zones: &Zones) -> Option<String> {
             let words = command.beginning()?;
             Some(words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
         }
+        Need::Web { .. } => None,
     }
 }
 
@@ -225,6 +232,7 @@ fn argument_lines(command: &Command) -> Vec<String> {
 pub(super) fn details(need: &Need, told: Vec<String>) -> Vec<String> {
     match need {
         Need::File { .. } => vec![],
+        Need::Web { .. } => told,
         Need::Exec { command } => {
             let mut lines = argument_lines(command);
             lines.extend(told);

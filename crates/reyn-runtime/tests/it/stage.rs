@@ -19,7 +19,7 @@ use reyn_core::tool::Caller;
 use reyn_core::tool_use::Framing;
 use reyn_core::turn::TurnLimits;
 use reyn_runtime::gate::{Answer, Person, Question};
-use reyn_runtime::{Session, SessionOptions, TurnReport};
+use reyn_runtime::{Screening, Session, SessionOptions, TurnReport};
 use reyn_testkit::{Scripted, ScriptedModel, transcript};
 use reyn_tools::{Context, Registry};
 use reyn_workspace::Workspace;
@@ -107,6 +107,7 @@ impl Stage {
             environment: Environment::default(),
             limits: self.limits,
             call_time_max: self.call_time_max,
+            screening: Screening::default(),
             audit: AuditSettings::default(),
             clock: Arc::new(move || now),
             emitter: "token".into(),

@@ -1,10 +1,9 @@
 //! Patterns of the operator (`safety.threat_scan.custom_patterns`).
 
 use regex::{Regex, RegexBuilder};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Scope, Severity};
+use super::{CustomPattern, Scope, Severity};
 
 /// Most patterns that an operator may add.
 pub const CUSTOM_PATTERNS_MAX: usize = 100;
@@ -12,21 +11,6 @@ pub const CUSTOM_PATTERNS_MAX: usize = 100;
 pub const CUSTOM_PATTERN_BYTES_MAX: usize = 1000;
 /// Memory that one may take when compiled, in bytes.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
-
-/// A pattern of the operator's own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CustomPattern {
-    /// What is looked for: an expression of the `regex` crate, whatever the case. Held against the text as it is
-    /// given, and then as the detector reads it.
-    pub regex: String,
-    /// What it is called in reports: small letters, digits and `_`.
-    pub id: String,
-    /// Where it is looked for.
-    pub scope: Scope,
-    /// How much it weighs.
-    pub severity: Severity,
-}
 
 /// Why a scanner cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -165,11 +165,11 @@ fn allow_takes_a_key_and_perhaps_a_path() {
     let parse = |value: &str| parse_allow(&[value.to_owned()], places);
     let grant = |axis, path: Option<&str>| {
         let files = Grants(vec![Grant { axis, path: path.map(|path| base.join(path)) }]);
-        Ok(Allowed { files, commands: vec![] })
+        Ok(Allowed { files, ..Allowed::default() })
     };
     let command = |words: &[&str]| {
         let words = words.iter().map(|&word| word.to_owned()).collect();
-        Ok(Allowed { files: Grants::default(), commands: vec![words] })
+        Ok(Allowed { files: Grants::default(), commands: vec![words], ..Allowed::default() })
     };
     assert_eq!(parse("exec"), command(&[]));
     assert_eq!(parse("exec:cargo test"), command(&["cargo", "test"]));
@@ -196,7 +196,7 @@ fn allow_takes_a_key_and_perhaps_a_path() {
     expect![[r#"
         `--allow file.wirte`: no permission is called `file.wirte`; did you mean `file.write`?
         `--allow write_file`: no permission is called `write_file`; did you mean `file.write`?
-        `--allow zzz`: no permission is called `zzz`; it takes `file.read`, `file.write` or `exec`
+        `--allow zzz`: no permission is called `zzz`; it takes `file.read`, `file.write`, `exec`, `web.fetch` or `web.search`
         `--allow file.write:`: the path is empty
         `--allow file.read:~/x`: `~` means nothing: the home folder is not known
         `--allow file.read:~root/x`: `~` stands only for your own home folder; write the whole path

@@ -47,6 +47,13 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
             llm_first_byte_seconds: 120  # default
             llm_idle_seconds: 60  # default
             tool_call_seconds: 120  # default
+          threat_scan:
+            enabled: true  # default
+            fail_open: true  # default
+            fence_enabled: true  # default
+            block_severity: block  # default
+            custom_patterns: []  # default
+            capability_narrowing: "off"  # default
         permissions:
           file:
             write:
@@ -54,11 +61,19 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
               -
                 path: "日本語 x"  # reyn.yaml:9
                 scope: just_path  # reyn.yaml:9
+          web: {}  # default
         sandbox:
           backend: auto  # default
           on_unsupported: warn  # default
           mode: compat  # default
           policy: {}  # default
+        web: {}  # default
+        web_fetch:
+          verify_ssl: null  # default
+          ca_bundle: null  # default
+          max_download_bytes: 10485760  # default
+          allow_private_ips: false  # default
+          allow_hosts: []  # default
         models:
           auto_pull: never  # REYN_MODELS__AUTO_PULL
           threads: 2  # ~/.reyn/config.yaml:3

@@ -1,0 +1,200 @@
+//! What comes from outside, made safe to read: normalised, looked through, fenced. And commands looked through.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+
+use reyn_core::audit::AuditEvent;
+use reyn_core::limits::{AUDIT_ITEMS_MAX, FENCE_ID_BYTES};
+use reyn_core::permission::Command;
+use reyn_core::redaction::told;
+use reyn_core::settings::{ThreatScanSettings, ThreatScope as Scope};
+use reyn_core::tool::{CallError, ErrorKind, Output};
+use reyn_untrusted::{Match, PatternError, ScanOptions, Scanner, Verdict, disarmed};
+use serde_json::Value;
+
+/// How texts from outside are made safe to read.
+#[derive(Debug, Clone, Default)]
+pub struct Screening {
+    /// `None` where nothing is looked through.
+    scanner: Option<Lazy>,
+    is_open_on_failure: bool,
+    is_fenced: bool,
+}
+
+/// A scanner that is made when the first text comes: most runs never need one.
+#[derive(Debug, Clone)]
+struct Lazy {
+    options: Arc<ScanOptions>,
+    made: Arc<OnceLock<Option<Scanner>>>,
+}
+
+impl Lazy {
+    /// `None` when it cannot be made.
+    fn get(&self) -> Option<&Scanner> {
+        self.made.get_or_init(|| Scanner::new(&self.options).ok()).as_ref()
+    }
+}
+
+/// What a look through a text came to.
+enum Looked {
+    Found(Vec<Match>),
+    /// The search itself failed, and that counts as something to block.
+    Failed,
+}
+
+/// What a command looks like.
+pub(crate) struct CommandLook {
+    /// Why it must not run.
+    pub refusal: Option<CallError>,
+    /// What the audit trail is told.
+    pub events: Vec<AuditEvent>,
+}
+
+impl Screening {
+    /// As `safety.threat_scan` says.
+    ///
+    /// # Errors
+    /// When a pattern of its own cannot be used.
+    pub fn new(settings: &ThreatScanSettings) -> Result<Self, PatternError> {
+        let options = options(settings);
+        options.custom.iter().try_for_each(Scanner::check)?;
+        let scanner = settings.enabled.then(|| Lazy { options: Arc::new(options), made: Arc::default() });
+        Ok(Self { scanner, is_open_on_failure: settings.fail_open, is_fenced: settings.fence_enabled })
+    }
+
+    /// Whether the model reads texts from outside between marks.
+    #[must_use]
+    pub const fn is_fenced(&self) -> bool {
+        self.is_fenced
+    }
+
+    /// Makes a result safe to read when it comes from outside, and says what was found in it.
+    pub(crate) fn admit(
+        &self,
+        mut output: Output,
+        tool: &str,
+        chain_id: &str,
+    ) -> Result<(Output, Vec<AuditEvent>), CallError> {
+        let Some(external) = output.external.take() else { return Ok((output, vec![])) };
+        let mut found: Vec<Match> = vec![];
+        let mut is_failed = false;
+        let mut look = |text: &str| match self.look(text, Scope::Context) {
+            Looked::Found(matches) => {
+                for one in matches {
+                    if !found.iter().any(|known| known.id == one.id) {
+                        found.push(one);
+                    }
+                }
+            }
+            Looked::Failed => is_failed = true,
+        };
+        look(&output.body);
+        output.body = disarmed(&output.body);
+        for value in output.fields.values_mut() {
+            each_string(value, &mut |text| {
+                look(text);
+                *text = disarmed(text);
+            });
+        }
+        if is_failed {
+            return Err(CallError::new(
+                ErrorKind::Exception,
+                format!("the result of `{tool}` is withheld: looking through it for threats failed"),
+            )
+            .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through"));
+        }
+        output.external = Some(if self.is_fenced { external.fenced(fence_id()?) } else { external });
+        let event = |one: &Match| AuditEvent::ThreatScanMatch {
+            chain_id: chain_id.to_owned(),
+            tool: tool.to_owned(),
+            pattern_id: one.id.to_string(),
+            severity: one.severity.name().to_owned(),
+            scope: one.scope.name().to_owned(),
+        };
+        let events = found.iter().map(event).collect();
+        Ok((output, events))
+    }
+
+    /// Looks through a command before it runs.
+    pub(crate) fn command(&self, command: &Command, chain_id: &str) -> CommandLook {
+        if self.scanner.is_none() {
+            return CommandLook { refusal: None, events: vec![] };
+        }
+        let argv = || command.argv.iter().take(AUDIT_ITEMS_MAX).map(|word| told(word)).collect::<Vec<_>>();
+        let matches = match self.look(&command.argv.join(" "), Scope::Exec) {
+            Looked::Found(matches) => matches,
+            Looked::Failed => {
+                let refusal = CallError::new(
+                    ErrorKind::PermissionDenied,
+                    "refused, because looking through the command for threats failed",
+                );
+                let refusal = refusal.hint("the person looks at `safety.threat_scan`");
+                return CommandLook { refusal: Some(refusal), events: vec![] };
+            }
+        };
+        let blocks = |one: &&Match| {
+            let scanner = self.scanner.as_ref().and_then(Lazy::get);
+            scanner.is_some_and(|scanner| scanner.verdict(std::slice::from_ref(*one)) == Verdict::Block)
+        };
+        let blocking = matches.iter().find(blocks);
+        let is_blocked = blocking.is_some();
+        let refusal = blocking.map(|one| {
+            CallError::new(
+                ErrorKind::PermissionDenied,
+                format!("the command looks harmful (`{}`) and was not run: `{}`", one.id, one.excerpt),
+            )
+            .cause("threat_blocked")
+            .hint(
+                "do the same in steps that can be looked at, such as saving a script and reading it first; the person \
+                 can run it with `!`, or set `safety.threat_scan.enabled: false`",
+            )
+        });
+        let events = matches
+            .iter()
+            .map(|one| {
+                let (chain_id, pattern_id) = (chain_id.to_owned(), one.id.to_string());
+                if is_blocked {
+                    AuditEvent::ExecThreatBlocked { chain_id, pattern_id, argv: argv() }
+                } else {
+                    let severity = one.severity.name().to_owned();
+                    AuditEvent::ExecThreatMatch { chain_id, pattern_id, severity, argv: argv() }
+                }
+            })
+            .collect();
+        CommandLook { refusal, events }
+    }
+
+    fn look(&self, text: &str, scope: Scope) -> Looked {
+        let Some(scanner) = &self.scanner else { return Looked::Found(vec![]) };
+        let looking = || scanner.get().map(|scanner| scanner.scan(text, scope));
+        match std::panic::catch_unwind(AssertUnwindSafe(looking)) {
+            Ok(Some(matches)) => Looked::Found(matches),
+            Ok(None) | Err(_) if self.is_open_on_failure => Looked::Found(vec![]),
+            Ok(None) | Err(_) => Looked::Failed,
+        }
+    }
+}
+
+fn fence_id() -> Result<String, CallError> {
+    let mut bytes = [0; FENCE_ID_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        CallError::new(
+            ErrorKind::Exception,
+            format!("the result is withheld: the system gives no random number: {error}"),
+        )
+    })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn each_string(value: &mut Value, change: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, change)),
+        Value::Object(map) => map.values_mut().for_each(|item| each_string(item, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn options(settings: &ThreatScanSettings) -> ScanOptions {
+    ScanOptions { block_severity: settings.block_severity, custom: settings.custom_patterns.clone() }
+}
