@@ -71,7 +71,10 @@ pub(crate) fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
                 .map(|(key, value)| format!("{key} {}", fact(value)))
                 .collect();
             let size = (!output.body.is_empty()).then(|| output::size(output.body.len() as u64));
-            let parts: Vec<String> = size.into_iter().chain(facts).collect();
+            // A page is from outside anyway; of a file one would not know.
+            let brought = output.external.as_ref().filter(|external| external.external_tool != call.name);
+            let brought = brought.map(|external| format!("came by {}", external.external_tool));
+            let parts: Vec<String> = size.into_iter().chain(facts).chain(brought).collect();
             if parts.is_empty() { "done".to_owned() } else { parts.join(", ") }
         }
         Outcome::Error(error) => format!("{}: {}", error.kind.name(), excerpt(&error.message, 200)),

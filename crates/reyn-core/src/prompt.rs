@@ -120,14 +120,20 @@ pub fn outcome_text<'a>(call: &ToolCall, outcome: &'a Outcome) -> Cow<'a, str> {
 }
 
 /// Facts that stand in results for programs, and say nothing to a model.
-const USUAL: [(&str, &str); 1] = [("encoding", "utf-8")];
+fn is_usual(key: &str, value: &Value) -> bool {
+    match key {
+        "encoding" => *value == "utf-8",
+        "content_type" => *value == "text/html",
+        "status_code" => *value == 200,
+        "truncated" => *value == false,
+        _ => false,
+    }
+}
 
 fn output_text<'a>(call: &ToolCall, output: &'a Output) -> Cow<'a, str> {
     let echoed = |key: &str, value: &Value| {
         call.args.as_object().and_then(|args| args.get(key)).is_some_and(|given| given == value)
     };
-    let is_usual =
-        |key: &str, value: &Value| USUAL.iter().any(|usual| (key, value) == (usual.0, &Value::from(usual.1)));
     let (mut facts, mut texts) = (String::new(), String::new());
     let told = output.fields.iter().filter(|(key, value)| !echoed(key, value) && !is_usual(key, value));
     for (key, value) in told {

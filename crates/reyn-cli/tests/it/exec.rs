@@ -196,7 +196,7 @@ fn the_network_is_shut_by_one_key() {
         let port = listener.local_addr().unwrap().port();
         let server = runs(&["bash", "-c", &format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo reached")]);
         let place = Place::with(&server)
-            .config(&format!("permissions: {{exec: allow}}\nsandbox: {{policy: {{network: {network}}}}}\n"));
+            .config(&format!("permissions: {{exec: allow}}\nsandbox: {{policy: {{network: {network}}}}}\nsafety: {{threat_scan: {{enabled: false}}}}\n"));
         let _ = place.run(["ask", "go"]).exits(0);
         let result = result(&server);
         assert_eq!(result.contains("\nreached"), is_reached, "{result}");

@@ -124,13 +124,28 @@ fn every_value_is_shown_with_where_it_comes_from() {
             llm_first_byte_seconds: 120  # default
             llm_idle_seconds: 7  # REYN_SAFETY__TIMEOUT__LLM_IDLE_SECONDS
             tool_call_seconds: 120  # default
+          threat_scan:
+            enabled: true  # default
+            fail_open: true  # default
+            fence_enabled: true  # default
+            block_severity: block  # default
+            custom_patterns: []  # default
+            capability_narrowing: "off"  # default
         permissions:
           file: {}  # default
+          web: {}  # default
         sandbox:
           backend: auto  # default
           on_unsupported: warn  # default
           mode: compat  # default
           policy: {}  # default
+        web: {}  # default
+        web_fetch:
+          verify_ssl: null  # default
+          ca_bundle: null  # default
+          max_download_bytes: 10485760  # default
+          allow_private_ips: false  # default
+          allow_hosts: []  # default
         models:
           auto_pull: ask  # default
           threads: null  # default
@@ -154,6 +169,8 @@ fn tools_are_listed_with_a_line_each() {
         read_file       chat, skills  Read a text file.
         sandboxed_exec  skills        Run a program that gets nothing but what is asked for here.
         shell           skills        Deprecated: use sandboxed_exec. Run a line of sh; needs --allow-shell.
+        web_fetch       chat, skills  Get a web page as text.
+        web_search      chat, skills  Search the web.
         write_file      chat, skills  Create a file, or replace it whole.
     "#]]
     .assert_eq(&Place::new().run(["tools", "list"]).exits(0).stdout);
