@@ -1,7 +1,11 @@
 //! `safety.threat_scan`: texts from outside are fenced and looked through.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::flexible::plain_bool;
 
@@ -105,8 +109,7 @@ impl ThreatScope {
 }
 
 /// A pattern: a list `[regex, id, scope, severity]` or a map with these keys.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ThreatPattern {
     /// The regular expression, whatever the case.
     pub regex: String,
@@ -120,6 +123,49 @@ pub struct ThreatPattern {
     pub severity: Severity,
 }
 
+/// The map that a pattern may be written as.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PatternMap {
+    regex: String,
+    id: String,
+    #[serde(default)]
+    scope: ThreatScope,
+    #[serde(default)]
+    severity: Severity,
+}
+
+impl<'de> Deserialize<'de> for ThreatPattern {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct PatternVisitor;
+        impl<'de> Visitor<'de> for PatternVisitor {
+            type Value = ThreatPattern;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list `[regex, id, scope, severity]` or a map with these keys")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ThreatPattern, A::Error> {
+                let short = |length| A::Error::invalid_length(length, &PatternVisitor);
+                let pattern = ThreatPattern {
+                    regex: list.next_element()?.ok_or_else(|| short(0))?,
+                    id: list.next_element()?.ok_or_else(|| short(1))?,
+                    scope: list.next_element()?.unwrap_or_default(),
+                    severity: list.next_element()?.unwrap_or_default(),
+                };
+                match list.next_element::<IgnoredAny>()? {
+                    Some(_) => Err(A::Error::invalid_length(5, &self)),
+                    None => Ok(pattern),
+                }
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ThreatPattern, A::Error> {
+                let PatternMap { regex, id, scope, severity } =
+                    PatternMap::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(ThreatPattern { regex, id, scope, severity })
+            }
+        }
+        from.deserialize_any(PatternVisitor)
+    }
+}
+
 /// `safety.threat_scan.capability_narrowing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -127,4 +173,39 @@ pub enum CapabilityNarrowing {
     /// It may do what it could before.
     #[default]
     Off,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn a_pattern_is_a_list_or_a_map_and_what_is_neither_is_an_error() {
+        let read = |value: Value| serde_json::from_value::<ThreatPattern>(value).map_err(|error| error.to_string());
+        let pattern = |scope, severity| ThreatPattern { regex: "a+".into(), id: "mine".into(), scope, severity };
+        let table = [
+            (json!(["a+", "mine"]), pattern(ThreatScope::All, Severity::Block)),
+            (json!(["a+", "mine", "exec"]), pattern(ThreatScope::Exec, Severity::Block)),
+            (json!(["a+", "mine", "strict", "warn"]), pattern(ThreatScope::Strict, Severity::Warn)),
+            (json!({"regex": "a+", "id": "mine"}), pattern(ThreatScope::All, Severity::Block)),
+            (json!({"id": "mine", "regex": "a+", "severity": "warn"}), pattern(ThreatScope::All, Severity::Warn)),
+        ];
+        for (written, expected) in table {
+            assert_eq!(read(written.clone()), Ok(expected), "{written}");
+        }
+        for wrong in [
+            json!([]),
+            json!(["a+"]),
+            json!(["a+", 1]),
+            json!(["a+", "mine", "everywhere"]),
+            json!(["a+", "mine", "all", "warn", "more"]),
+            json!({"regex": "a+"}),
+            json!({"regex": "a+", "id": "mine", "name": "x"}),
+            json!("a+"),
+            json!(null),
+        ] {
+            read(wrong).unwrap_err();
+        }
+    }
 }
