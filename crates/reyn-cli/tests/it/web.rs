@@ -310,7 +310,7 @@ fn two_places_that_say_different_things_are_an_error() {
               |                           ^
               hint: write it as in `SERVER`
 
-            reyn.yaml:3:42: `safety.threat_scan.custom_patterns` must be a map of keys, not a list
+            reyn.yaml:3:42: `safety.threat_scan.custom_patterns`: custom pattern `mine`: unclosed group at byte 1 of its regex; correct `safety.threat_scan.custom_patterns`
               | safety: {threat_scan: {custom_patterns: [["a(", mine, all, warn], {regex: x, id: "A B"}]}}
               |                                          ^
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, LOCATION, RETRY_AFTER};
 use reyn_core::limits::{REPLY_BYTES_MAX, REPLY_CALLS_MAX, SERVER_MESSAGE_CHARS_MAX, STREAM_BYTES_MAX};
+use reyn_core::redaction::redact_secrets;
 use reyn_core::text::excerpt;
 
 use super::Endpoint;
@@ -221,7 +222,9 @@ impl Asked<'_> {
 
     fn redacted(&self, text: &str) -> String {
         let text = self.endpoint.address.redact(text);
-        self.endpoint.key.as_ref().map_or_else(|| text.clone(), |key| key.redact(&text))
+        let text = self.endpoint.key.as_ref().map_or_else(|| text.clone(), |key| key.redact(&text));
+        // A server repeats what it was sent, also what a message held.
+        redact_secrets(&text).into_owned()
     }
 
     /// A server's words on one line, without keys and without control characters, cut to length.
