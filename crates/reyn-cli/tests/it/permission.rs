@@ -130,7 +130,10 @@ fn a_profile_narrows_what_is_offered() {
     let all: Vec<String> = listed(&[]);
     assert_eq!(listed(&["--profile", "reader"]), ["read_file"]);
     assert_eq!(listed(&["--exclude-tools", "read_file"]).len(), all.len() - 1);
-    assert_eq!(listed(&["--exclude-categories", "file"]), ["exec", "sandboxed_exec", "shell", "web_fetch", "web_search"]);
+    assert_eq!(
+        listed(&["--exclude-categories", "file"]),
+        ["exec", "sandboxed_exec", "shell", "web_fetch", "web_search"]
+    );
     assert_eq!(listed(&["--exclude-categories", "file,exec,web"]), [] as [&str; 0]);
 }
 

@@ -27,6 +27,23 @@ pub(crate) fn is_about_an_unseen_file(log: &[Entry]) -> bool {
     file_names(text).any(|name| !log.iter().any(|entry| names_it(entry, name)))
 }
 
+/// Whether the latest message names a page of the web that no call of the conversation has named, and the turn
+/// has had no call yet.
+#[must_use]
+pub(crate) fn is_about_an_unseen_page(log: &[Entry]) -> bool {
+    let turn = current_turn(log);
+    let Some(Entry::User { text }) = turn.first() else { return false };
+    if turn.iter().any(|entry| matches!(entry, Entry::Reply(_))) {
+        return false;
+    }
+    let begins = ["https://", "http://"].into_iter().find_map(|scheme| Some((text.find(scheme)?, scheme)));
+    let Some((at, scheme)) = begins else { return false };
+    let is_of_an_address = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '`' | ')' | '(');
+    let address = text[at..].split(|c| !is_of_an_address(c)).next().unwrap_or_default();
+    let address = address.trim_end_matches(['.', ',', '?', '!', ':', ';', '\'']);
+    address.len() > scheme.len() && !log.iter().any(|entry| names_it(entry, address))
+}
+
 /// Words that ask to change what is there.
 const CHANGES: [&str; 22] = [
     "add",
@@ -256,6 +273,28 @@ mod tests {
 
     fn says(text: &str) -> Entry {
         Entry::User { text: text.into() }
+    }
+
+    #[test]
+    fn a_message_that_names_a_page_is_about_it_until_it_was_looked_at() {
+        let table = [
+            ("what is new in https://example.org/news ?", true),
+            ("https://example.org/news を要約して", true),
+            ("see (http://127.0.0.1:8000/a).", true),
+            ("what does https:// mean?", false),
+            ("what is example.org?", false),
+        ];
+        for (text, expected) in table {
+            assert_eq!(is_about_an_unseen_page(&[says(text)]), expected, "{text}");
+        }
+        let args = Args::parse(r#"{"url": "https://example.org/news"}"#, false);
+        let calls = vec![ToolCall { id: "1".into(), name: "web_fetch".into(), args }];
+        let looked = [
+            says("hi"),
+            Entry::Reply(Reply { calls, ..Reply::default() }),
+            says("and https://example.org/news?"),
+        ];
+        assert!(!is_about_an_unseen_page(&looked));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::answer_stream::{AnswerStream, called_tool};
 use super::first_look::{
     asks_for_a_change, asks_for_a_form, asks_for_a_rewrite, asks_to_be_shown, asks_to_be_told,
-    is_about_an_unseen_file, is_japanese, names_only, says_to_change_a_file,
+    is_about_an_unseen_file, is_about_an_unseen_page, is_japanese, names_only, says_to_change_a_file,
 };
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
@@ -137,14 +137,19 @@ pub fn request<'a>(
         ToolFormat::Constrained => {
             let repeated = repeated_tools(log);
             let is_change = asks_for_a_change(log);
+            let is_about_a_page = is_about_an_unseen_page(log)
+                && surface.callables.iter().any(|one| requires(surface, &one.name, "url"));
             let is_look = |name: &str| {
+                if is_about_a_page {
+                    return requires(surface, name, "url");
+                }
                 // What is to change is read: of a name alone nothing is known that must stay.
-                takes_a_path(surface, name)
+                requires(surface, name, "path")
                     && !PROFILE.after_a_look.contains(&name)
                     && (!is_change || PROFILE.reads.contains(&name))
             };
             let can_look = surface.callables.iter().any(|callable| is_look(&callable.name));
-            let must_look = offer_tools && can_look && is_about_an_unseen_file(log);
+            let must_look = offer_tools && can_look && (is_about_a_page || is_about_an_unseen_file(log));
             let is_told = asks_to_be_told(log);
             let left_out = left_out_after_a_read(surface, log);
             let is_left_out = |name: &str| {
@@ -241,11 +246,11 @@ fn is_change_tool(name: &str) -> bool {
     PROFILE.after_a_look.contains(&name) || PROFILE.after_a_look_for_a_change.contains(&name)
 }
 
-/// Whether a tool is always about one file or folder.
-fn takes_a_path(surface: &Surface, name: &str) -> bool {
+/// Whether a call of a tool always has this argument.
+fn requires(surface: &Surface, name: &str, argument: &str) -> bool {
     let named = surface.callables.iter().find(|callable| callable.name == name);
     let required = named.and_then(|callable| callable.parameters["required"].as_array());
-    required.is_some_and(|required| required.iter().any(|one| one == "path"))
+    required.is_some_and(|required| required.iter().any(|one| one == argument))
 }
 
 fn is_whole_read(call: &ToolCall, output: &Output) -> bool {

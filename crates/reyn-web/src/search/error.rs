@@ -57,7 +57,7 @@ pub enum SearchError {
         backend: &'static str,
     },
     /// The backend could not be asked.
-    #[error("`{backend}` could not be asked: {error}; {}", error.advice())]
+    #[error("`{backend}` could not be asked: {error}")]
     Unreachable {
         /// The backend.
         backend: &'static str,

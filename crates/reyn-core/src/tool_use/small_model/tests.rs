@@ -327,9 +327,10 @@ fn a_fence_stays_shut_where_what_is_in_it_is_cut() {
         let request = request(ToolFormat::Constrained, &surface(), &log, true);
         let texts = request.messages.iter().filter_map(|message| match message {
             Message::User(text) if text.contains("web_fetch") => Some(text.to_string()),
-            Message::User(_) | Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => {
-                None
-            }
+            Message::User(_)
+            | Message::System(_)
+            | Message::Assistant { .. }
+            | Message::ToolResult { .. } => None,
         });
         texts.collect::<Vec<_>>().pop().unwrap_or_default()
     };
