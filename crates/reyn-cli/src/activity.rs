@@ -74,7 +74,10 @@ pub(crate) fn outcome_line(call: &ToolCall, outcome: &Outcome) -> String {
             // A page is from outside anyway; of a file one would not know.
             let brought = output.external.as_ref().filter(|external| external.external_tool != call.name);
             let brought = brought.map(|external| format!("came by {}", external.external_tool));
-            let parts: Vec<String> = size.into_iter().chain(facts).chain(brought).collect();
+            let threats = output.external.iter().filter(|external| !external.threats.is_empty());
+            let threats =
+                threats.map(|external| format!("looks like an attack: {}", external.threats.join(", ")));
+            let parts: Vec<String> = size.into_iter().chain(facts).chain(brought).chain(threats).collect();
             if parts.is_empty() { "done".to_owned() } else { parts.join(", ") }
         }
         Outcome::Error(error) => format!("{}: {}", error.kind.name(), excerpt(&error.message, 200)),

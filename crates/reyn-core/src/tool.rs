@@ -322,6 +322,9 @@ pub struct External {
     /// The id of the fence that the model reads around it, 16 hexadecimal digits. Empty until there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fence_id: String,
+    /// What in it looks like an attempt to instruct the model, by the names of the patterns.
+    #[serde(default, rename = "external_threats", skip_serializing_if = "Vec::is_empty")]
+    pub threats: Vec<String>,
 }
 
 impl External {
@@ -335,7 +338,7 @@ impl External {
     /// What this tool brought in.
     #[must_use]
     pub fn by(tool: impl Into<String>) -> Self {
-        Self { external_source: true, external_tool: tool.into(), fence_id: String::new() }
+        Self { external_source: true, external_tool: tool.into(), fence_id: String::new(), threats: vec![] }
     }
 }
 

@@ -44,6 +44,43 @@ pub(crate) fn is_about_an_unseen_page(log: &[Entry]) -> bool {
     address.len() > scheme.len() && !log.iter().any(|entry| names_it(entry, address))
 }
 
+/// Words that ask for what is on the web.
+const WEB: [&str; 14] = [
+    "web", "internet", "online", "search", "google", "news", "latest", "website", "site", "today", "weather",
+    "price", "release", "released",
+];
+/// The same in Japanese.
+const WEB_IN_JAPANESE: [&str; 8] =
+    ["ウェブ", "ネット", "検索", "調べて", "最新", "ニュース", "サイト", "天気"];
+
+/// Whether the latest message asks for what is on the web.
+#[must_use]
+pub(crate) fn asks_for_the_web(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    text.contains("://") || has_word(&text, &WEB) || WEB_IN_JAPANESE.iter().any(|word| text.contains(word))
+}
+
+/// Words that ask to run a program, at the beginning of a message or before what is run.
+const RUNS: [&str; 4] = ["run", "execute", "rerun", "launch"];
+/// The same in Japanese.
+const RUNS_IN_JAPANESE: [&str; 3] = ["実行して", "走らせ", "動かして"];
+
+/// Whether the latest message says to run something, and the turn has had no call yet.
+#[must_use]
+pub(crate) fn asks_to_run(log: &[Entry]) -> bool {
+    let turn = current_turn(log);
+    let Some(Entry::User { text }) = turn.first() else { return false };
+    if turn.iter().any(|entry| matches!(entry, Entry::Reply(_))) {
+        return false;
+    }
+    let text = text.to_lowercase();
+    // `how do I run it?` asks for words.
+    let begins =
+        text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty() && *word != "please");
+    begins.is_some_and(|word| RUNS.contains(&word)) || RUNS_IN_JAPANESE.iter().any(|word| text.contains(word))
+}
+
 /// Words that ask to change what is there.
 const CHANGES: [&str; 22] = [
     "add",
@@ -273,6 +310,24 @@ mod tests {
 
     fn says(text: &str) -> Entry {
         Entry::User { text: text.into() }
+    }
+
+    #[test]
+    fn a_message_may_ask_to_run_something_or_for_the_web() {
+        let table = [
+            ("run the tests and tell me what fails", true, false),
+            ("Please run cargo test", true, false),
+            ("テストを実行して", true, false),
+            ("how do I run it?", false, false),
+            ("what does it do in the long run?", false, false),
+            ("search the web for landlock", false, true),
+            ("Rust の最新バージョンは？", false, true),
+            ("what is a mutex?", false, false),
+        ];
+        for (text, runs, web) in table {
+            let log = [says(text)];
+            assert_eq!((asks_to_run(&log), asks_for_the_web(&log)), (runs, web), "{text}");
+        }
     }
 
     #[test]

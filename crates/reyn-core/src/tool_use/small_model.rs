@@ -9,16 +9,17 @@ use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::answer_stream::{AnswerStream, called_tool};
-use super::first_look::{
-    asks_for_a_change, asks_for_a_form, asks_for_a_rewrite, asks_to_be_shown, asks_to_be_told,
-    is_about_an_unseen_file, is_about_an_unseen_page, is_japanese, names_only, says_to_change_a_file,
-};
+mod offer;
+
+use offer::{Offer, is_whole_read, results_of_the_turn};
+
+use super::first_look::{asks_for_a_change, asks_for_a_form, asks_to_be_shown, asks_to_be_told, is_japanese};
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
 use crate::conversation::{Entry, current_turn};
 use crate::prompt::FENCE_OPEN;
 use crate::request::{ChatRequest, Message, messages, push_user};
-use crate::tool::{Args, Outcome, Output, ToolCall};
+use crate::tool::{Args, Outcome, ToolCall};
 
 /// Everything that was tuned for small models, in one place.
 pub struct Profile {
@@ -38,6 +39,10 @@ pub struct Profile {
     pub reads: &'static [&'static str],
     /// Tools that change a part of one file.
     pub edits: &'static [&'static str],
+    /// Tools that run programs.
+    pub runs: &'static [&'static str],
+    /// Tools that search the web, which a small model does where a file or a program is meant.
+    pub searches: &'static [&'static str],
     /// Calls of a turn in which a change that was asked for must begin; then an answer is taken.
     pub calls_before_a_change_max: usize,
     /// Longest answer under a schema, in characters.
@@ -72,6 +77,8 @@ pub const PROFILE: Profile = Profile {
     after_a_look_for_a_change: &["write_file"],
     reads: &["read_file"],
     edits: &["edit_file"],
+    runs: &["exec"],
+    searches: &["web_search"],
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
     examples: &[
@@ -135,48 +142,12 @@ pub fn request<'a>(
     }
     let response_schema = match format {
         ToolFormat::Constrained => {
-            let repeated = repeated_tools(log);
-            let is_change = asks_for_a_change(log);
-            let is_about_a_page = is_about_an_unseen_page(log)
-                && surface.callables.iter().any(|one| requires(surface, &one.name, "url"));
-            let is_look = |name: &str| {
-                if is_about_a_page {
-                    return requires(surface, name, "url");
-                }
-                // What is to change is read: of a name alone nothing is known that must stay.
-                requires(surface, name, "path")
-                    && !PROFILE.after_a_look.contains(&name)
-                    && (!is_change || PROFILE.reads.contains(&name))
-            };
-            let can_look = surface.callables.iter().any(|callable| is_look(&callable.name));
-            let must_look = offer_tools && can_look && (is_about_a_page || is_about_an_unseen_file(log));
-            let is_told = asks_to_be_told(log);
-            let left_out = left_out_after_a_read(surface, log);
-            let is_left_out = |name: &str| {
-                repeated.contains(&name)
-                    || left_out.contains(&name)
-                    || (must_look && !is_look(name))
-                    || (is_told && PROFILE.after_a_look.contains(&name))
-            };
-            let is_callable = |name: &str| offer_tools && !is_left_out(name);
-            let can_change =
-                surface.callables.iter().any(|one| is_change_tool(&one.name) && is_callable(&one.name));
-            let must_act = can_change && !must_look && has_not_changed_what_it_should(log);
-            Some(reply_schema(surface, !must_look && !must_act, &is_callable))
+            let offer = Offer::of(surface, log, offer_tools);
+            Some(reply_schema(surface, offer.may_answer, &|name| offer.has(name)))
         }
         ToolFormat::Native | ToolFormat::Text => None,
     };
     ChatRequest { messages: all, static_messages, response_schema, ..ChatRequest::default() }
-}
-
-/// Whether the message says to change a file that it names, and no call of the turn was meant to. A small model
-/// that has read the file says that the change is made, and has made none.
-fn has_not_changed_what_it_should(log: &[Entry]) -> bool {
-    let calls = calls_of_the_turn(log);
-    says_to_change_a_file(log)
-        && !calls.is_empty()
-        && calls.len() < PROFILE.calls_before_a_change_max
-        && !calls.iter().any(|call| is_change_tool(&call.name))
 }
 
 /// The turn's request once more, behind a result that is long, that a change is to be made of, or that is a
@@ -221,88 +192,6 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         None => return None,
     };
     Some(Message::User(Cow::Owned(again)))
-}
-
-/// Tools that a turn is done with once it has read a file: reading, when every file that the message names is
-/// read and only an answer is asked for; writing anew, when a part of what was read is to change: a small model
-/// leaves out other parts.
-fn left_out_after_a_read(surface: &Surface, log: &[Entry]) -> Vec<&'static str> {
-    let results = results_of_the_turn(log).into_iter();
-    let read: Vec<&ToolCall> =
-        results.filter(|(call, output)| is_whole_read(call, output)).map(|(call, _)| call).collect();
-    let mut left_out = vec![];
-    if asks_to_be_told(log)
-        && names_only(log, &|name| read.iter().any(|call| call.args.to_json().contains(name)))
-    {
-        left_out.extend(PROFILE.reads);
-    }
-    let can_edit = surface.callables.iter().any(|one| PROFILE.edits.contains(&one.name.as_str()));
-    if can_edit && !read.is_empty() && asks_for_a_change(log) && !asks_for_a_rewrite(log) {
-        left_out.extend(PROFILE.after_a_look_for_a_change);
-    }
-    left_out
-}
-fn is_change_tool(name: &str) -> bool {
-    PROFILE.after_a_look.contains(&name) || PROFILE.after_a_look_for_a_change.contains(&name)
-}
-
-/// Whether a call of a tool always has this argument.
-fn requires(surface: &Surface, name: &str, argument: &str) -> bool {
-    let named = surface.callables.iter().find(|callable| callable.name == name);
-    let required = named.and_then(|callable| callable.parameters["required"].as_array());
-    required.is_some_and(|required| required.iter().any(|one| one == argument))
-}
-
-fn is_whole_read(call: &ToolCall, output: &Output) -> bool {
-    PROFILE.reads.contains(&call.name.as_str()) && !output.fields.contains_key("truncated")
-}
-
-/// The calls of the turn that succeeded, with what they gave.
-fn results_of_the_turn(log: &[Entry]) -> Vec<(&ToolCall, &Output)> {
-    let mut results = vec![];
-    let mut calls: &[ToolCall] = &[];
-    for entry in current_turn(log) {
-        match entry {
-            Entry::Reply(reply) => calls = &reply.calls,
-            Entry::Finished { call_id, outcome: Outcome::Ok(output) } => {
-                results.extend(calls.iter().find(|call| call.id == *call_id).map(|call| (call, output)));
-            }
-            Entry::User { .. }
-            | Entry::Said { .. }
-            | Entry::Started { .. }
-            | Entry::Finished { .. }
-            | Entry::Nudged
-            | Entry::LimitReached { .. }
-            | Entry::Ended { .. } => {}
-        }
-    }
-    results
-}
-
-fn calls_of_the_turn(log: &[Entry]) -> Vec<&ToolCall> {
-    current_turn(log)
-        .iter()
-        .flat_map(|entry| match entry {
-            Entry::Reply(reply) => reply.calls.as_slice(),
-            Entry::User { .. }
-            | Entry::Said { .. }
-            | Entry::Started { .. }
-            | Entry::Finished { .. }
-            | Entry::Nudged
-            | Entry::LimitReached { .. }
-            | Entry::Ended { .. } => &[],
-        })
-        .collect()
-}
-
-/// The tools that were called twice with the same arguments in this turn. A small model that repeats
-/// itself once goes on doing so; without the tool it moves on.
-fn repeated_tools(log: &[Entry]) -> Vec<&str> {
-    let calls = calls_of_the_turn(log);
-    let is_repeat = |at: usize| {
-        calls[..at].iter().any(|earlier| earlier.name == calls[at].name && earlier.args == calls[at].args)
-    };
-    (0..calls.len()).filter(|at| is_repeat(*at)).map(|at| calls[at].name.as_str()).collect()
 }
 
 /// Where a schema keeps what is filled in within bounds, a tool's whole signature tells better what it is for.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::conversation::Reply;
+use crate::tool::Output;
 
 fn surface() -> Surface {
     Surface::new(vec![Callable {
@@ -342,4 +343,37 @@ fn a_fence_stays_shut_where_what_is_in_it_is_cut() {
     let long = shown(&"x ".repeat(PROFILE.result_bytes_max));
     let end = "\n[cut here]\n<<<END_EXTERNAL_UNTRUSTED id=00ff>>>";
     assert!(long.contains(end), "{}", &long[long.len() - 200..]);
+}
+
+#[test]
+fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
+    let mut surface = surface();
+    let named = |name: &str, required: &str| Callable {
+        name: name.into(),
+        description: "Words.".into(),
+        parameters: json!({
+            "type": "object",
+            "properties": {"argv": {"type": "array"}, "query": {"type": "string"}, "path": {"type": "string"}},
+            "required": [required],
+        }),
+    };
+    let more = [("exec", "argv"), ("web_search", "query"), ("write_file", "path")];
+    surface.callables.extend(more.map(|(name, required)| named(name, required)));
+    let offered = |text: &str| {
+        let log = [Entry::User { text: text.into() }];
+        let request = request(ToolFormat::Constrained, &surface, &log, true);
+        let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
+        let name =
+            |shape: &Value| shape["properties"]["tool"]["const"].as_str().unwrap_or("answer").to_owned();
+        shapes.iter().map(name).collect::<Vec<_>>().join(" ")
+    };
+    let table = [
+        ("run the tests and tell me what fails", "read_file exec"),
+        ("テストを実行して", "read_file exec"),
+        ("what is a test?", "answer read_file exec write_file"),
+        ("search the web for tests", "answer read_file exec web_search write_file"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(offered(text), expected, "{text}");
+    }
 }

@@ -1,0 +1,168 @@
+//! Which tools a small model is offered in a round, and whether it may answer yet.
+
+use super::PROFILE;
+use crate::conversation::{Entry, current_turn};
+use crate::tool::{Outcome, Output, ToolCall};
+use crate::tool_use::Surface;
+use crate::tool_use::first_look::{
+    asks_for_a_change, asks_for_a_rewrite, asks_for_the_web, asks_to_be_told, asks_to_run,
+    is_about_an_unseen_file, is_about_an_unseen_page, names_only, says_to_change_a_file,
+};
+
+/// What the schema of a reply has.
+pub(super) struct Offer<'a> {
+    names: Vec<&'a str>,
+    /// Whether an answer is one of the shapes.
+    pub(super) may_answer: bool,
+}
+
+/// The call that a message takes first, whatever else may follow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    Page,
+    File,
+    Program,
+    Any,
+}
+
+impl<'a> Offer<'a> {
+    pub(super) fn of(surface: &'a Surface, log: &[Entry], offer_tools: bool) -> Self {
+        if !offer_tools {
+            return Self { names: vec![], may_answer: true };
+        }
+        let is_change = asks_for_a_change(log);
+        let is_look = |name: &str, first: First| match first {
+            First::Any => true,
+            First::Page => requires(surface, name, "url"),
+            // What the command is may stand in a file.
+            First::Program => {
+                PROFILE.runs.contains(&name) || (requires(surface, name, "path") && !is_change_tool(name))
+            }
+            // What is to change is read: of a name alone nothing is known that must stay.
+            First::File => {
+                requires(surface, name, "path")
+                    && !PROFILE.after_a_look.contains(&name)
+                    && (!is_change || PROFILE.reads.contains(&name))
+            }
+        };
+        let all = || surface.callables.iter().map(|one| one.name.as_str());
+        let wanted = [
+            (First::Page, is_about_an_unseen_page(log)),
+            (First::Program, asks_to_run(log) && all().any(|name| PROFILE.runs.contains(&name))),
+            (First::File, is_about_an_unseen_file(log)),
+        ];
+        let can = |first: First| all().any(|name| is_look(name, first));
+        let first = wanted.iter().find(|(first, is_wanted)| *is_wanted && can(*first));
+        let first = first.map_or(First::Any, |(first, _)| *first);
+        let repeated = repeated_tools(log);
+        let left_out = left_out_after_a_read(surface, log);
+        let (is_told, is_for_the_web) = (asks_to_be_told(log), asks_for_the_web(log));
+        let is_left_out = |name: &str| {
+            repeated.contains(&name)
+                || left_out.contains(&name)
+                || !is_look(name, first)
+                || (is_told && PROFILE.after_a_look.contains(&name))
+                || (!is_for_the_web && PROFILE.searches.contains(&name))
+        };
+        let names: Vec<&str> = all().filter(|name| !is_left_out(name)).collect();
+        let can_change = names.iter().any(|name| is_change_tool(name));
+        let must_act = can_change && first == First::Any && has_not_changed_what_it_should(log);
+        Self { names, may_answer: first == First::Any && !must_act }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+}
+
+/// Whether the message says to change a file that it names, and no call of the turn was meant to. A small model
+/// that has read the file says that the change is made, and has made none.
+fn has_not_changed_what_it_should(log: &[Entry]) -> bool {
+    let calls = calls_of_the_turn(log);
+    says_to_change_a_file(log)
+        && !calls.is_empty()
+        && calls.len() < PROFILE.calls_before_a_change_max
+        && !calls.iter().any(|call| is_change_tool(&call.name))
+}
+
+/// Tools that a turn is done with once it has read a file: reading, when every file that the message names is
+/// read and only an answer is asked for; writing anew, when a part of what was read is to change: a small model
+/// leaves out other parts.
+fn left_out_after_a_read(surface: &Surface, log: &[Entry]) -> Vec<&'static str> {
+    let results = results_of_the_turn(log).into_iter();
+    let read: Vec<&ToolCall> =
+        results.filter(|(call, output)| is_whole_read(call, output)).map(|(call, _)| call).collect();
+    let mut left_out = vec![];
+    if asks_to_be_told(log)
+        && names_only(log, &|name| read.iter().any(|call| call.args.to_json().contains(name)))
+    {
+        left_out.extend(PROFILE.reads);
+    }
+    let can_edit = surface.callables.iter().any(|one| PROFILE.edits.contains(&one.name.as_str()));
+    if can_edit && !read.is_empty() && asks_for_a_change(log) && !asks_for_a_rewrite(log) {
+        left_out.extend(PROFILE.after_a_look_for_a_change);
+    }
+    left_out
+}
+fn is_change_tool(name: &str) -> bool {
+    PROFILE.after_a_look.contains(&name) || PROFILE.after_a_look_for_a_change.contains(&name)
+}
+
+/// Whether a call of a tool always has this argument.
+fn requires(surface: &Surface, name: &str, argument: &str) -> bool {
+    let named = surface.callables.iter().find(|callable| callable.name == name);
+    let required = named.and_then(|callable| callable.parameters["required"].as_array());
+    required.is_some_and(|required| required.iter().any(|one| one == argument))
+}
+
+pub(super) fn is_whole_read(call: &ToolCall, output: &Output) -> bool {
+    PROFILE.reads.contains(&call.name.as_str()) && !output.fields.contains_key("truncated")
+}
+
+/// The calls of the turn that succeeded, with what they gave.
+pub(super) fn results_of_the_turn(log: &[Entry]) -> Vec<(&ToolCall, &Output)> {
+    let mut results = vec![];
+    let mut calls: &[ToolCall] = &[];
+    for entry in current_turn(log) {
+        match entry {
+            Entry::Reply(reply) => calls = &reply.calls,
+            Entry::Finished { call_id, outcome: Outcome::Ok(output) } => {
+                results.extend(calls.iter().find(|call| call.id == *call_id).map(|call| (call, output)));
+            }
+            Entry::User { .. }
+            | Entry::Said { .. }
+            | Entry::Started { .. }
+            | Entry::Finished { .. }
+            | Entry::Nudged
+            | Entry::LimitReached { .. }
+            | Entry::Ended { .. } => {}
+        }
+    }
+    results
+}
+
+fn calls_of_the_turn(log: &[Entry]) -> Vec<&ToolCall> {
+    current_turn(log)
+        .iter()
+        .flat_map(|entry| match entry {
+            Entry::Reply(reply) => reply.calls.as_slice(),
+            Entry::User { .. }
+            | Entry::Said { .. }
+            | Entry::Started { .. }
+            | Entry::Finished { .. }
+            | Entry::Nudged
+            | Entry::LimitReached { .. }
+            | Entry::Ended { .. } => &[],
+        })
+        .collect()
+}
+
+/// The tools that were called twice with the same arguments in this turn. A small model that repeats
+/// itself once goes on doing so; without the tool it moves on.
+fn repeated_tools(log: &[Entry]) -> Vec<&str> {
+    let calls = calls_of_the_turn(log);
+    let is_repeat = |at: usize| {
+        calls[..at].iter().any(|earlier| earlier.name == calls[at].name && earlier.args == calls[at].args)
+    };
+    (0..calls.len()).filter(|at| is_repeat(*at)).map(|at| calls[at].name.as_str()).collect()
+}
