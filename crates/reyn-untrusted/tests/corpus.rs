@@ -18,6 +18,15 @@ struct Text {
     language: String,
     scope: Scope,
     text: String,
+    /// Given where one file holds both.
+    verdict: Option<Verdict>,
+}
+
+#[derive(Deserialize, PartialEq, Eq, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Hostile,
+    Benign,
 }
 
 fn texts(name: &str) -> Vec<Text> {
@@ -51,12 +60,17 @@ impl Figures {
     }
 }
 
+/// The texts of the corpus that was written by someone who had not seen the patterns.
+fn second(verdict: Verdict) -> Vec<Text> {
+    texts("second_author").into_iter().filter(|text| text.verdict == Some(verdict)).collect()
+}
+
 /// Prints a table and returns the sum of its rows.
-fn table(name: &str) -> Figures {
+fn table(name: &str, texts: Vec<Text>) -> Figures {
     let scanner = Scanner::new(&ScanOptions::default()).unwrap();
     let mut rows: BTreeMap<(String, String), Figures> = BTreeMap::new();
     let mut sum = Figures::default();
-    for text in texts(name) {
+    for text in texts {
         let weight = weight(&scanner, &text);
         rows.entry((text.class, text.language)).or_default().count(weight);
         sum.count(weight);
@@ -87,8 +101,8 @@ fn the_hostile_texts_are_split_by_their_hash() {
 
 #[test]
 fn most_hostile_texts_are_found_also_of_those_that_no_pattern_was_written_for() {
-    table("hostile_seen");
-    let (warn, block) = table("hostile_held_out").recall();
+    table("hostile_seen", texts("hostile_seen"));
+    let (warn, block) = table("hostile_held_out", texts("hostile_held_out")).recall();
     assert!(warn >= 0.85, "{warn:.3} found");
     assert!(block >= 0.6, "{block:.3} block");
 }
@@ -96,7 +110,7 @@ fn most_hostile_texts_are_found_also_of_those_that_no_pattern_was_written_for() 
 #[test]
 fn no_benign_text_is_blocked() {
     let scanner = Scanner::new(&ScanOptions::default()).unwrap();
-    table("benign");
+    table("benign", texts("benign"));
     let blocked: Vec<String> = texts("benign")
         .iter()
         .flat_map(|text| {
@@ -111,4 +125,15 @@ fn no_benign_text_is_blocked() {
     let strict: Vec<Text> = strict.map(|text| Text { scope: Scope::Strict, ..text }).collect();
     let blocked = strict.iter().filter(|text| weight(&scanner, text) == Some(Severity::Block)).count();
     println!("benign pages in scope strict: {blocked} of {} block", strict.len());
+}
+
+#[test]
+fn zz_second() {
+    let scanner = Scanner::new(&ScanOptions::default()).unwrap();
+    table("second_hostile", second(Verdict::Hostile));
+    table("second_benign", second(Verdict::Benign));
+    for text in second(Verdict::Hostile).iter().chain(&second(Verdict::Benign)) {
+        let ids: Vec<_> = scanner.scan(&text.text, text.scope).iter().map(|f| format!("{}:{:?}:{}", f.id, f.severity, f.excerpt.chars().take(50).collect::<String>())).collect();
+        println!("ROW {} {} {} | {} | {:?}", if text.verdict == Some(Verdict::Hostile) {"H"} else {"B"}, text.class, text.language, text.text.chars().take(110).collect::<String>().replace('\n', "/"), ids);
+    }
 }
