@@ -83,9 +83,13 @@ fn next_secret(text: &str, from: usize) -> Option<(Range<usize>, Kind)> {
     (from..bytes.len())
         .find_map(|at| match bytes[at] {
             b'=' | b':' => credential::after_separator(text, at),
-            // At the blank, not at the dashes: a key may stand in what looks like an option's name.
-            b' ' => credential::after_option(text, at),
-            _ => shape::beginning(text, at),
+            b'-' => shape::private_key(text, at).or_else(|| credential::after_option(text, at)),
+            b'A' | b'B' | b'b' | b'e' | b'g' | b'h' | b'r' | b's' | b'x'
+                if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() =>
+            {
+                shape::known(text, at)
+            }
+            _ => None,
         })
         // A secret that began before `from` is already taken out.
         .filter(|(secret, _)| secret.start >= from)

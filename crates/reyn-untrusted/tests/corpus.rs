@@ -1,7 +1,7 @@
 //! What the scanner finds in hostile and in benign texts written for it, per class and language.
 //!
 //! The hostile texts were split by a hash of each before a pattern was written; the patterns answer to the seen
-//! half, the bars to the other. Held against scope `context`: texts as pages and results of tools have; `strict`:
+//! half, the bars to the other. `second_author` holds texts of someone who had not seen the patterns. Held against scope `context`: texts as pages and results of tools have; `strict`:
 //! texts as memory has; `exec`: command lines.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests; its table is its output")]
@@ -107,33 +107,34 @@ fn most_hostile_texts_are_found_also_of_those_that_no_pattern_was_written_for() 
     assert!(block >= 0.6, "{block:.3} block");
 }
 
-#[test]
-fn no_benign_text_is_blocked() {
+/// What blocks that should not, a line each.
+fn blocked(texts: &[Text]) -> String {
     let scanner = Scanner::new(&ScanOptions::default()).unwrap();
-    table("benign", texts("benign"));
-    let blocked: Vec<String> = texts("benign")
-        .iter()
-        .flat_map(|text| {
-            let found = scanner.scan(&text.text, text.scope).into_iter();
-            let blocking = found.filter(|found| found.severity == Severity::Block);
-            blocking.map(|found| format!("{}: `{}` in `{}`", found.id, found.excerpt, text.text))
-        })
-        .collect();
-    assert!(blocked.is_empty(), "\n{}", blocked.join("\n"));
-    // Documentation of attacks is not told from attacks where texts are kept; this figure is reported, not barred.
-    let strict = texts("benign").into_iter().filter(|text| text.scope == Scope::Context);
-    let strict: Vec<Text> = strict.map(|text| Text { scope: Scope::Strict, ..text }).collect();
-    let blocked = strict.iter().filter(|text| weight(&scanner, text) == Some(Severity::Block)).count();
-    println!("benign pages in scope strict: {blocked} of {} block", strict.len());
+    let lines = texts.iter().flat_map(|text| {
+        let found = scanner.scan(&text.text, text.scope).into_iter();
+        let blocking = found.filter(|found| found.severity == Severity::Block);
+        blocking.map(|found| format!("\n{}: `{}` in `{}`", found.id, found.excerpt, text.text))
+    });
+    lines.collect()
 }
 
 #[test]
-fn zz_second() {
-    let scanner = Scanner::new(&ScanOptions::default()).unwrap();
-    table("second_hostile", second(Verdict::Hostile));
+fn texts_of_a_second_author_are_found_and_none_of_the_benign_is_blocked() {
+    let (warn, block) = table("second_hostile", second(Verdict::Hostile)).recall();
+    assert!(warn >= 0.85, "{warn:.3} found");
+    assert!(block >= 0.6, "{block:.3} block");
     table("second_benign", second(Verdict::Benign));
-    for text in second(Verdict::Hostile).iter().chain(&second(Verdict::Benign)) {
-        let ids: Vec<_> = scanner.scan(&text.text, text.scope).iter().map(|f| format!("{}:{:?}:{}", f.id, f.severity, f.excerpt.chars().take(50).collect::<String>())).collect();
-        println!("ROW {} {} {} | {} | {:?}", if text.verdict == Some(Verdict::Hostile) {"H"} else {"B"}, text.class, text.language, text.text.chars().take(110).collect::<String>().replace('\n', "/"), ids);
-    }
+    assert_eq!(blocked(&second(Verdict::Benign)), "");
+}
+
+#[test]
+fn no_benign_text_is_blocked() {
+    table("benign", texts("benign"));
+    assert_eq!(blocked(&texts("benign")), "");
+    // Documentation of attacks is not told from attacks where texts are kept; this figure is reported, not barred.
+    let strict = texts("benign").into_iter().filter(|text| text.scope == Scope::Context);
+    let strict: Vec<Text> = strict.map(|text| Text { scope: Scope::Strict, ..text }).collect();
+    let scanner = Scanner::new(&ScanOptions::default()).unwrap();
+    let blocked = strict.iter().filter(|text| weight(&scanner, text) == Some(Severity::Block)).count();
+    println!("benign pages in scope strict: {blocked} of {} block", strict.len());
 }

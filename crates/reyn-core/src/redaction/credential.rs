@@ -61,12 +61,17 @@ pub(super) fn after_separator(text: &str, at: usize) -> Option<(Range<usize>, Ki
     value(text, at + skipped, is_tight)
 }
 
-/// The value after an option of a command, `--token …`, whose name ends at the blank at `at`.
+/// The value after an option of a command, `--token …`, that begins at `at`; from the key on that stands in what
+/// looks like the option's name, if one does.
 pub(super) fn after_option(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
-    let before = &text.as_bytes()[at.saturating_sub(NAME_BYTES_MAX + 2)..at];
-    let bytes = before.iter().rev().take_while(|byte| is_name_byte(**byte)).count();
-    let (_, name) = text[at - bytes..at].split_once("--")?;
-    if is_secret_name(name) { value(text, at, true) } else { None }
+    let rest = text[at..].strip_prefix("--")?;
+    let name = rest.bytes().take(NAME_BYTES_MAX).take_while(|byte| is_name_byte(*byte)).count();
+    if !rest[name..].starts_with(' ') || !is_secret_name(&rest[..name]) {
+        return None;
+    }
+    let (secret, kind) = value(text, at + 2 + name, true)?;
+    let key = (at + 1..at + 2 + name).find_map(|at| beginning(text, at));
+    Some(key.map_or((secret.clone(), kind), |(key, kind)| (key.start..secret.end, kind)))
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -140,7 +145,8 @@ fn value(text: &str, from: usize, is_tight: bool) -> Option<(Range<usize>, Kind)
         return Some((start..start + whole.len(), kind));
     }
     // What is left of the value once the key behind it is taken out.
-    let key = (start..start + looked_at.len()).find(|at| quote.is_none() && beginning(text, *at).is_some())?;
+    let key =
+        (start..start + looked_at.len()).find(|at| quote.is_none() && beginning(text, *at).is_some())?;
     let rest = unquoted(&text[start..key]);
     is_secret(rest).then(|| (start..start + rest.len(), kind))
 }

@@ -174,22 +174,13 @@ fn a_key_in_the_name_of_an_option_or_behind_a_value_is_taken_out_with_the_value(
             "--token ABCDEFGHIJKLMNOP-----BEGIN PRIVATE KEY-----",
             "--token [REDACTED:credential][REDACTED:private_key]",
         ),
-        (
-            "token=ABCDEFGHIJKLMNOP.sk-abcdefghijklmnopqrst",
-            "token=[REDACTED:credential].[REDACTED:api_key]",
-        ),
+        ("token=ABCDEFGHIJKLMNOP.sk-abcdefghijklmnopqrst", "token=[REDACTED:credential].[REDACTED:api_key]"),
         (
             "-----END PRIVATE KEY-----sk-ABCDEFGHIJKLMNOP--token abc123def456ghi789",
-            "-----END PRIVATE KEY-----[REDACTED:api_key] [REDACTED:credential]",
+            "-----END PRIVATE KEY-----[REDACTED:api_key]",
         ),
-        (
-            "--sk-abcdefghijklmnopqrst-token abc123def456ghi789",
-            "--[REDACTED:api_key] [REDACTED:credential]",
-        ),
-        (
-            "--AKIAIOSFODNN7EXAMPLE_token abc123def456ghi789",
-            "--[REDACTED:aws_key] [REDACTED:credential]",
-        ),
+        ("--sk-abcdefghijklmnopqrst-token abc123def456ghi789", "--[REDACTED:api_key]"),
+        ("--AKIAIOSFODNN7EXAMPLE_token abc123def456ghi789", "--[REDACTED:aws_key]"),
     ] {
         assert_eq!(redact_secrets(text), redacted, "{text}");
         assert_eq!(redact_secrets(redacted), redacted, "{text}");

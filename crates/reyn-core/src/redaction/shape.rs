@@ -42,20 +42,15 @@ const MAKES: &[(&str, usize, Kind)] = &[
 
 /// The secret of a known shape that begins at the byte `at`, if one does.
 pub(super) fn beginning(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
-    let bytes = text.as_bytes();
-    match bytes[at] {
+    match text.as_bytes()[at] {
         b'-' => private_key(text, at),
-        b'A' | b'B' | b'b' | b'e' | b'g' | b'h' | b'r' | b's' | b'x'
-            if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() =>
-        {
-            known(text, at)
-        }
+        byte if byte.is_ascii_alphabetic() => known(text, at),
         _ => None,
     }
 }
 
 /// The key, token or bearer that begins at `at`, if one does.
-fn known(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
+pub(super) fn known(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
     // `risk-…` is a word; a credential does not begin inside one.
     if at > 0 && text[..at].ends_with(char::is_alphanumeric) {
         return None;
@@ -132,7 +127,7 @@ fn bearer(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
 }
 
 /// The private key that begins at `at`: its whole block, or what is there of one that is cut off.
-fn private_key(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
+pub(super) fn private_key(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
     let rest = &text[at..];
     let label = rest.strip_prefix(PEM_BEGIN)?;
     let dashes = label.find("-----").filter(|dashes| *dashes <= 40)?;

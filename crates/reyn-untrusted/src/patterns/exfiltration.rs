@@ -119,8 +119,19 @@ pub(super) const PATTERNS: &[Pattern] = &[
     Pattern::block(
         "send_to_url",
         Strict,
-        &["passwords", "tokens", "api keys", "private keys", "secrets", "credentials", "conversations", "transcripts", "chats", "prompts"],
-        r"\b[^\n]{0,90}?\b(?:is|are|be|gets?)\s+(?:(?:to\s+be|always|also|then)\s+){0,2}(?:sent|mailed|e-?mailed|posted|uploaded|forwarded|copied|transmitted|submitted|pushed)\b[^\n]{0,60}?@ADDRESS@",
+        &[
+            "passwords",
+            "tokens",
+            "api keys",
+            "private keys",
+            "secrets",
+            "credentials",
+            "conversations",
+            "transcripts",
+            "chats",
+            "prompts",
+        ],
+        r"[^\n]{0,90}?\b(?:is|are|be|gets?)\s+(?:(?:to\s+be|always|also|then)\s+){0,2}(?:sent|mailed|e-?mailed|posted|uploaded|forwarded|copied|transmitted|submitted|pushed)\b[^\n]{0,60}?@ADDRESS@",
     ),
     Pattern::block(
         "send_to_url",
