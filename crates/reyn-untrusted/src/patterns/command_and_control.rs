@@ -64,9 +64,10 @@ pub(super) const PATTERNS: &[Pattern] = &[
     Pattern::warn(
         "c2_task_pull",
         Context,
-        &["fetch", "load", "read", "download", "retrieve", "get"],
-        r"[^.\n]{0,60}?https?:[^\s]{1,100}[^\n]{0,80}?\b(?:obey|comply\s+with|carry\s+out|act\s+on|do\s+(?:what|as))\b",
-    ),
+        &["obey", "comply with", "carry out", "act on", "do what", "do as"],
+        r"\s+(?:them|it|those|these|whatever|what|every|each|all|any)\b",
+    )
+    .after(r"\b(?:fetch|load|read|download|retrieve|get)\b[^\n]{0,60}?https?:\S{1,100}[^\n]{0,80}$"),
     Pattern::warn(
         "c2_heartbeat",
         Context,

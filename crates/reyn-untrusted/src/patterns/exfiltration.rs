@@ -104,18 +104,27 @@ pub(super) const PATTERNS: &[Pattern] = &[
         &["](http"],
         r"[^)\n]{0,160}?(?:[?&=/]\s*[\[{<(]{0,6}|%7b)[^)\n&]{0,132}?(?:\bconversation|\bchat|\bhistory|\btranscript|\bprompt|\bpassword|\bsecret|what the user|\buser's|会話|履歴|やり取り|発言|入力内容|パスワード|秘密)",
     ),
+    // A picture is fetched as soon as it is shown.
     Pattern::block(
         "context_exfil",
         Context,
-        &["![", "<img"],
-        r"[^\n]{0,100}?(?:\]\(|src=[\x22'])https?:[^)\n\x22]{0,120}?[?&]\w{0,20}=(?:[\[{<(]{1,3}|%7b)?\s?(?:(?:insert|put|the|our|this|your|whole|full|entire|all|previous|everything|summary|of|user's|last)[ _+-]){1,5}(?:conversation|chat|history|transcript|messages?|context|prompt|questions?|secrets?|keys?|data|said)\b",
+        &["](http"],
+        r"[^)\n\x22\x27]{0,120}?[?&]\w{0,20}=(?:[\[{<(]{1,3}|%7b)?\s?(?:(?:insert|put|the|our|this|your|whole|full|entire|all|previous|everything|summary|of|user's|last)[ _+-]){1,5}(?:conversation|chat|history|transcript|messages?|context|prompt|questions?|secrets?|keys?|data|said)\b",
+    )
+    .after(r"!\[[^\]\n]{0,100}$"),
+    Pattern::block(
+        "context_exfil",
+        Context,
+        &["src=\"http", "src='http"],
+        r"[^)\n\x22\x27]{0,120}?[?&]\w{0,20}=(?:[\[{<(]{1,3}|%7b)?\s?(?:(?:insert|put|the|our|this|your|whole|full|entire|all|previous|everything|summary|of|user's|last)[ _+-]){1,5}(?:conversation|chat|history|transcript|messages?|context|prompt|questions?|secrets?|keys?|data|said)\b",
     ),
     Pattern::block(
         "context_exfil",
         Context,
-        &["!["],
-        r"[^\]\n]{0,132}\]\(https?:[^)\n]{0,120}?=[^)\n]{0,88}?(?:会話|履歴|やり取り|発言|秘密|パスワード|入力)[^)\n]{0,66}?(?:を|の|入れ|埋め|付け)",
-    ),
+        &["](http"],
+        r"[^)\n]{0,120}?=[^)\n]{0,88}?(?:会話|履歴|やり取り|発言|秘密|パスワード|入力)[^)\n]{0,66}?(?:を|の|入れ|埋め|付け)",
+    )
+    .after(r"!\[[^\]\n]{0,100}$"),
     Pattern::block(
         "send_to_url",
         Strict,

@@ -1,82 +1,99 @@
-//! Which two bytes an expression may begin with: most words that could begin a pattern are told from it by them.
+//! Which bytes an expression may begin with: most words that could begin a pattern are told from it by four of them.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// A set of bytes.
-type Bytes = [bool; 256];
-const NONE: Bytes = [false; 256];
-const ALL: Bytes = [true; 256];
+/// How many bytes are looked at.
+const LOOKED_AT: usize = 4;
 
-/// The bytes that a match may begin and go on with; all of them where it may have ended or looks around.
-pub(super) struct FirstBytes {
-    first: Box<Bytes>,
-    second: Box<Bytes>,
+/// A set of bytes.
+#[derive(Clone, Copy)]
+struct Bytes([u64; 4]);
+
+impl Bytes {
+    const NONE: Self = Self([0; 4]);
+    const ALL: Self = Self([u64::MAX; 4]);
+
+    fn of(bytes: impl IntoIterator<Item = u8>) -> Self {
+        let mut set = Self::NONE;
+        bytes.into_iter().for_each(|byte| set.0[usize::from(byte >> 6)] |= 1 << (byte & 63));
+        set
+    }
+
+    fn has(&self, byte: u8) -> bool {
+        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
 }
+
+/// The bytes that a match may begin with, place by place; all of them where it may have ended or looks around.
+pub(super) struct FirstBytes([Bytes; LOOKED_AT]);
 
 impl FirstBytes {
     /// Of an expression that is matched against bytes.
     pub(super) fn of(expression: &Hir) -> Self {
-        let begins = begins(expression);
-        let first = if begins.may_be_empty { ALL } else { begins.first };
-        let second = if begins.may_be_empty || begins.may_be_one { ALL } else { begins.second };
-        Self { first: Box::new(first), second: Box::new(second) }
+        let Begins { mut bytes, may_end } = begins(expression);
+        let mut has_ended = false;
+        for (bytes, may_end) in bytes.iter_mut().zip(may_end) {
+            has_ended |= may_end;
+            if has_ended {
+                *bytes = Bytes::ALL;
+            }
+        }
+        Self(bytes)
     }
 
     /// Whether a match may begin where `rest` does.
     pub(super) fn may_begin(&self, rest: &[u8]) -> bool {
         // Nothing can follow the end of a text but what matches nothing.
-        rest.first().is_none_or(|byte| self.first[usize::from(*byte)])
-            && rest.get(1).is_none_or(|byte| self.second[usize::from(*byte)])
+        self.0.iter().zip(rest).all(|(bytes, byte)| bytes.has(*byte))
     }
 }
 
 /// How the matches of an expression begin.
+#[derive(Clone, Copy)]
 struct Begins {
-    first: Bytes,
-    second: Bytes,
-    may_be_empty: bool,
-    /// Whether a match may be one byte long.
-    may_be_one: bool,
+    /// What may stand at each place.
+    bytes: [Bytes; LOOKED_AT],
+    /// Whether a match may end before each place.
+    may_end: [bool; LOOKED_AT],
 }
 
 impl Begins {
-    const EMPTY: Self = Self { first: NONE, second: NONE, may_be_empty: true, may_be_one: false };
+    /// Of what matches nothing at all.
+    const NEVER: Self = Self { bytes: [Bytes::NONE; LOOKED_AT], may_end: [false; LOOKED_AT] };
+    /// Of what matches the empty text.
+    const EMPTY: Self = Self { may_end: [true, false, false, false], ..Self::NEVER };
 
-    fn one(first: Bytes) -> Self {
-        Self { first, second: NONE, may_be_empty: false, may_be_one: true }
+    fn one(byte: Bytes) -> Self {
+        let mut begins = Self::NEVER;
+        begins.bytes[0] = byte;
+        begins.may_end[1] = true;
+        begins
     }
 
     /// Either of two.
-    fn or(self, other: &Self) -> Self {
-        Self {
-            first: both(&self.first, &other.first),
-            second: both(&self.second, &other.second),
-            may_be_empty: self.may_be_empty || other.may_be_empty,
-            may_be_one: self.may_be_one || other.may_be_one,
+    fn or(mut self, other: &Self) -> Self {
+        for at in 0..LOOKED_AT {
+            self.bytes[at] = self.bytes[at].with(other.bytes[at]);
+            self.may_end[at] |= other.may_end[at];
         }
+        self
     }
 
     /// One behind the other.
     fn then(self, next: &Self) -> Self {
-        let first = if self.may_be_empty { both(&self.first, &next.first) } else { self.first };
-        let mut second = self.second;
-        if self.may_be_one {
-            second = both(&second, &next.first);
+        let mut both = Self { bytes: self.bytes, ..Self::NEVER };
+        for length in (0..LOOKED_AT).filter(|length| self.may_end[*length]) {
+            for at in 0..LOOKED_AT - length {
+                both.bytes[length + at] = both.bytes[length + at].with(next.bytes[at]);
+                both.may_end[length + at] |= next.may_end[at];
+            }
         }
-        if self.may_be_empty {
-            second = both(&second, &next.second);
-        }
-        Self {
-            first,
-            second,
-            may_be_empty: self.may_be_empty && next.may_be_empty,
-            may_be_one: self.may_be_one && next.may_be_empty || self.may_be_empty && next.may_be_one,
-        }
+        both
     }
-}
-
-fn both(left: &Bytes, right: &Bytes) -> Bytes {
-    std::array::from_fn(|byte| left[byte] || right[byte])
 }
 
 fn begins(expression: &Hir) -> Begins {
@@ -85,36 +102,43 @@ fn begins(expression: &Hir) -> Begins {
         HirKind::Literal(literal) => literal
             .0
             .iter()
-            .take(2)
-            .fold(Begins::EMPTY, |begins, byte| begins.then(&Begins::one(set([*byte])))),
+            .take(LOOKED_AT)
+            .fold(Begins::EMPTY, |begins, byte| begins.then(&Begins::one(Bytes::of([*byte])))),
         HirKind::Class(Class::Bytes(class)) => {
-            Begins::one(set(class.iter().flat_map(|range| range.start()..=range.end())))
+            Begins::one(Bytes::of(class.iter().flat_map(|range| range.start()..=range.end())))
         }
-        // Expressions are over bytes; one over characters would say nothing here.
-        HirKind::Class(Class::Unicode(_)) => {
-            Begins { first: ALL, second: ALL, may_be_empty: false, may_be_one: true }
-        }
+        HirKind::Class(Class::Unicode(class)) => class
+            .iter()
+            .fold(Begins::NEVER, |any, range| any.or(&begins_of_characters(range.start(), range.end()))),
         HirKind::Repetition(repeated) => {
-            let once = begins(&repeated.sub);
-            let twice = begins(&repeated.sub).then(&once);
-            let most = if repeated.max == Some(1) { once } else { twice.or(&once) };
-            let may_be_empty = most.may_be_empty || repeated.min == 0;
-            let may_be_one = most.may_be_one && repeated.min <= 1 || may_be_empty && most.may_be_one;
-            Begins { may_be_empty, may_be_one, ..most }
+            let part = begins(&repeated.sub);
+            let bound = |times: u32| usize::try_from(times).unwrap_or(LOOKED_AT).min(LOOKED_AT);
+            let least = bound(repeated.min);
+            let mut times = (0..least).fold(Begins::EMPTY, |all, _| all.then(&part));
+            let mut any = times;
+            for _ in least..repeated.max.map_or(LOOKED_AT, bound) {
+                times = times.then(&part);
+                any = any.or(&times);
+            }
+            any
         }
         HirKind::Capture(capture) => begins(&capture.sub),
         HirKind::Concat(parts) => parts.iter().fold(Begins::EMPTY, |all, part| all.then(&begins(part))),
-        HirKind::Alternation(parts) => {
-            let none = Begins { may_be_empty: false, ..Begins::EMPTY };
-            parts.iter().fold(none, |any, part| any.or(&begins(part)))
-        }
+        HirKind::Alternation(parts) => parts.iter().fold(Begins::NEVER, |any, part| any.or(&begins(part))),
     }
 }
 
-fn set(bytes: impl IntoIterator<Item = u8>) -> Bytes {
-    let mut set = NONE;
-    bytes.into_iter().for_each(|byte| set[usize::from(byte)] = true);
-    set
+/// Of a range of characters: what it has in ASCII, and for the others the bytes that their first may be.
+fn begins_of_characters(first: char, last: char) -> Begins {
+    let lead = |c: char| c.encode_utf8(&mut [0; 4]).as_bytes()[0];
+    let ascii = (first..=last).take_while(char::is_ascii).map(lead);
+    let ascii = Begins::one(Bytes::of(ascii));
+    if last.is_ascii() {
+        return ascii;
+    }
+    let leads = Bytes::of(lead(first.max('\u{80}'))..=lead(last));
+    let follows = [leads, Bytes::ALL, Bytes::ALL, Bytes::ALL];
+    ascii.or(&Begins { bytes: follows, may_end: [false, false, true, true] })
 }
 
 #[cfg(test)]
