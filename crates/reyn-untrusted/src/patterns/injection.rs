@@ -122,8 +122,8 @@ pub(super) const PATTERNS: &[Pattern] = &[
         r"\s+(?:has\s+been|was|is)\s+(?:now\s+)?(?:cancel\w*|superseded|replaced|withdrawn|revoked|void|obsolete)\b"),
     Pattern::block("sys_prompt_override", Context, &["safety checks", "safety filters", "safety rules", "restrictions", "approvals", "confirmations", "permission checks", "guardrails", "guard rails", "content filters", "security checks", "approval prompts", "safeguards"],
         r"(?:\s+\w+){0,2}?\s+(?:is|are|were|(?:has|have)\s+been)\s+(?:now\s+|currently\s+|temporarily\s+)?(?:switched\s+off|turned\s+off|disabled|lifted|suspended|off|deactivated|waived|removed|not\s+needed)\b[^\n]{0,60}?(?:this\s+session|this\s+conversation|from\s+now|by\s+(?:the|your)\s+(?:admin\w*|operator|developers?)|until\s+further)[^\n]{0,80}?\b(?:you|your|assistant|agent|ai|model)\b"),
-    Pattern::warn("bypass_restrictions", Context, AI,
-        r"\s+(?:may|can|should|must|will|shall|is\s+(?:allowed|free|permitted)\s+to)\s+(?:now\s+)?(?:\w+\s+)?(?:run|execute|use|call|perform|do|accept)\s+(?:any|all|every)\b[^.\n]{0,60}?\bwithout\s+(?:asking|approval|confirm\w*|permission|review|a\s+question)\b"),
+    Pattern::warn("bypass_restrictions", Context, &["without asking", "without approval", "without confirm", "without permission", "without review"], "")
+        .after(r"\b@AI@\s+(?:may|can|should|must|will|shall|is\s+(?:allowed|free|permitted)\s+to)\s+(?:now\s+)?(?:\w+\s+)?(?:run|execute|use|call|perform|do|accept)\s+(?:any|all|every)\b[^.\n]{0,60}$"),
     Pattern::block("sys_prompt_override", All, &["as coming from", "as if it came from", "as if it were from", "as though it came from", "as an order from", "as a message from", "as an instruction from", "as instructions from", "as a command from"],
         r"\s+(?:the|your|its)\s+(?:\w+\s+)?(?:user|operator|owner|maintainers?|developers?|admin\w*|system|root)\b")
         .after(r"\b@AI@\b[^.\n]{0,100}\b(?:treat|take|regard|handle|consider|accept|obey|read)\b[^.\n]{0,80}$"),

@@ -1,9 +1,9 @@
-//! Which bytes an expression may begin with: most words that could begin a pattern are told from it by four of them.
+//! Which bytes an expression may begin with: most words that could begin a pattern are told from it by six of them.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// How many bytes are looked at.
-const LOOKED_AT: usize = 4;
+const LOOKED_AT: usize = 6;
 
 /// A set of bytes.
 #[derive(Clone, Copy)]
@@ -65,7 +65,11 @@ impl Begins {
     /// Of what matches nothing at all.
     const NEVER: Self = Self { bytes: [Bytes::NONE; LOOKED_AT], may_end: [false; LOOKED_AT] };
     /// Of what matches the empty text.
-    const EMPTY: Self = Self { may_end: [true, false, false, false], ..Self::NEVER };
+    const EMPTY: Self = {
+        let mut empty = Self::NEVER;
+        empty.may_end[0] = true;
+        empty
+    };
 
     fn one(byte: Bytes) -> Self {
         let mut begins = Self::NEVER;
@@ -137,8 +141,10 @@ fn begins_of_characters(first: char, last: char) -> Begins {
         return ascii;
     }
     let leads = Bytes::of(lead(first.max('\u{80}'))..=lead(last));
-    let follows = [leads, Bytes::ALL, Bytes::ALL, Bytes::ALL];
-    ascii.or(&Begins { bytes: follows, may_end: [false, false, true, true] })
+    let mut others = Begins { bytes: [Bytes::ALL; LOOKED_AT], may_end: [true; LOOKED_AT] };
+    others.bytes[0] = leads;
+    others.may_end[..2].fill(false);
+    ascii.or(&others)
 }
 
 #[cfg(test)]
