@@ -101,8 +101,9 @@ pub(super) const PATTERNS: &[Pattern] = &[
         r"(?:\s+\w+){0,2}\s*(?:[:,!]|-)\s*(?:please\s+|kindly\s+|now\s+|you\s+(?:must|should|will|shall|are to)\s+)?@STRONG@\b"),
     Pattern::block("prompt_injection", All, AI,
         r"(?:\s+(?:model|agent|assistant|system)s?)?\s+(?:(?:that|who|which)\s+)?(?:is\s+|are\s+)?(?:currently\s+)?(?:reads?|reading|process(?:es|ing)?|summari[sz](?:es?|ing)|index(?:es|ing)|edits?|editing|parses?|parsing|analy[sz](?:es?|ing)|sees?|seeing|receiv(?:es?|ing))\s+this\b"),
-    Pattern::block("prompt_injection", All, AI,
-        r"[^.\n]{0,40}?\s+(?:must|should|has to|have to|will|shall|is to|needs to)\s+(?:now\s+|first\s+)?@STRONG@\b"),
+    Pattern::block("prompt_injection", All, &["ignore", "disregard", "forget", "override", "overlook", "skip", "drop", "abandon", "discard", "do not follow", "don't follow", "stop following", "do not obey", "never follow", "never tell", "bypass", "set aside", "overrule"],
+        r"\W")
+        .after(r"\b@AI@[^.\n]{0,40}?\s+(?:must|should|has to|have to|will|shall|is to|needs to)\s+(?:now\s+|first\s+)?$"),
     Pattern::block("prompt_injection", All, &["if you are", "if you're", "when you are", "in case you are"],
         r"\s+(?:an?|the)\s+(?:\w+\s+)?(?:ai|llm|language model|chat ?bot|(?:ai|automated|software|virtual)\s+(?:agent|assistant|model|system))(?:\s+(?:agent|assistant|model|bot|crawler|system|tool))?\s*(?:[,:;]|reading|processing|then|you\b|stop|please|and\b|that\b|summari)"),
     Pattern::block("prompt_injection", All, &["to the", "to any", "to all", "attention", "note to", "note for", "message to", "message for", "dear", "hello", "hey", "notice to", "instructions for", "instruction to", "instructions to", "prompt for"],

@@ -38,9 +38,9 @@ const PRIOR: &[&str] = &[
 pub(super) const PATTERNS: &[Pattern] = &[
     Pattern::block("prompt_injection", All, PRIOR,
         r"[^\n]{0,60}?(?:指示|命令|ルール|規則|プロンプト|制約|制限|指針|ガイドライン|方針|文脈|約束|rules?|instructions?|guidelines?)(?:文|書|事項|内容|等|など|類)?(?:は|を|に|も|が|、|,|で|と|の|から|より|すべて|全て|\s)[^\n]{0,60}?@CANCEL_J@[^\n]{0,24}?@DO_J@"),
-    Pattern::block("prompt_injection", All, PRIOR,
-        r"[^\n]{0,30}?(?:設定|役割|依頼|会話|やり取り)[^\n]{0,40}?(?:無視|忘れ|脇に置|破棄|捨て|取り消)[^\n]{0,24}?(?:て|せよ|しろ|なさい|こと|ください)")
-        .after(r"(?:ai|アシスタント|モデル|あなた|\n|^|は|、|,|。)[^\n]{0,60}$"),
+    Pattern::block("prompt_injection", All, &["設定", "役割", "依頼", "会話", "やり取り"],
+        r"[^\n]{0,40}?(?:無視|忘れ|脇に置|破棄|捨て|取り消)[^\n]{0,24}?(?:て|せよ|しろ|なさい|こと|ください)")
+        .after(r"(?:ai|アシスタント|モデル|あなた|\n|^|は|、|,)[^\n]{0,60}@PRIOR_J@[^\n]{0,30}$"),
     Pattern::block("prompt_injection", All, &["ユーザー", "ユーザ", "利用者", "使用者"],
         r"の?(?:質問|依頼|要求|指示|命令|要望|発言|問い)[^\n]{0,24}?(?:無視|後回し|従わ|答えず|答えな|断|上書き|取り消)"),
     Pattern::block("prompt_injection", All, AI_JAPANESE,
