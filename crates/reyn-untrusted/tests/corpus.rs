@@ -1,8 +1,9 @@
 //! What the scanner finds in hostile and in benign texts written for it, per class and language.
 //!
 //! The hostile texts were split by a hash of each before a pattern was written; the patterns answer to the seen
-//! half, the bars to the other. `second_author` holds texts of someone who had not seen the patterns. Held against scope `context`: texts as pages and results of tools have; `strict`:
-//! texts as memory has; `exec`: command lines.
+//! half, the bars to the other. The texts of `second_author` were written without a look at the patterns, and
+//! measured before a pattern was changed for them. Held against scope `context`: texts as pages and results of tools
+//! have; `strict`: texts as memory has; `exec`: command lines.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests; its table is its output")]
 
