@@ -58,7 +58,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
         "c2_explicit",
         Context,
         &["carry out", "obey", "execute", "run", "perform", "follow", "act on"],
-        r"\s+(?:(?:whatever|anything|everything|each\s+one|each\s+of\s+them|every\s+one|(?:any|every|all)\s+(?:commands?|orders?|tasks?|instructions?|jobs?))\b|(?:them|it|those)\s+(?:over|above|before|instead\s+of)\s+(?:anything|everything|all|any|your|the\s+user))",
+        r"\s+(?:(?:whatever|anything|everything|each\s+one|each\s+of\s+them|every\s+one|(?:any|every|all)\s+(?:commands?|orders?|tasks?|instructions?|jobs?))\b|(?:them|those)\s+(?:over|above|instead\s+of)\s+(?:anything|everything|all|any|your|the\s+user))",
     )
     .after(r"\b(?:poll|fetch|get|ask|check|query|contact|register|load|read|retrieve|connect|visit|wait)\b[^\n]{0,80}?https?:[^\n]{0,140}$"),
     Pattern::warn(
@@ -78,7 +78,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
         "c2_explicit",
         Context,
         &["命令", "指示", "指令", "コマンド"],
-        r"(?:をすべて|を全て|を|に)[^\n]{0,88}?(?:実行|従|こな)(?:し|う|っ|す|せ)[^\n]{0,66}?(?:こと|ください|なさい|送|報告|せよ|しろ|て)",
+        r"を[^\n]{0,88}?(?:実行|従|こな)(?:し|う|っ|す|せ)[^\n]{0,66}?(?:こと|ください|なさい|送|報告|せよ|しろ|て)",
     )
     .after(r"(?:ごと|おき|定期的|毎回|毎朝|毎日|たび)[^\n]{0,88}https?:[^\n]{0,120}$"),
     Pattern::block(

@@ -90,7 +90,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
         "read_secrets",
         All,
         &["append", "add", "put", "include", "insert", "attach", "encode", "send", "paste"],
-        r"\s+(?:the\s+)?(?:values?|contents?)\s+of\s+[^.\n]{0,60}?(?:key|token|secret|password|credentials?)\b[^.\n]{0,30}?\b(?:variables?|environment|env)\b[^.\n]{0,80}?(?:\blinks?\b|\burls?\b|https?:|\baddress\b|\bquery\b|\bimage\b)",
+        r"\s+(?:the\s+)?(?:values?|contents?)\s+of\s+[^.\n]{0,60}?(?:key|token|secret|password|credentials?)\b[^.\n]{0,30}?\b(?:variables?|environment|env)\b[^.\n]{0,30}?\b(?:to|in|into|as)\s+(?:this|that|the|following)\s+(?:\w+\s+)?(?:links?|urls?|address|query|images?)\b",
     ),
     Pattern::block(
         "read_secrets",
