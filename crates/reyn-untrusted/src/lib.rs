@@ -6,6 +6,7 @@
 
 mod compatible;
 pub mod control_tokens;
+mod disguise;
 pub mod fence;
 mod homoglyph;
 mod invisible;

@@ -21,6 +21,7 @@ use serde::Serialize;
 use self::builtin::Builtin;
 use self::custom::Compiled;
 pub use self::custom::{CUSTOM_PATTERN_BYTES_MAX, CUSTOM_PATTERNS_MAX, PatternError};
+use crate::disguise::each_disguised;
 use crate::mention::{is_mention, is_quoted};
 use crate::skeleton::Skeleton;
 
@@ -133,6 +134,9 @@ impl Scanner {
             span.start + window.start..span.end + window.start
         };
         self.builtin.scan(&skeleton.text, found, place);
+        each_disguised(&skeleton.text, |range, words| {
+            self.builtin.scan(words, found, |_| place(range.clone()));
+        });
         let scope = found.scope;
         for pattern in self.custom.iter().filter(|pattern| scope.includes(pattern.scope)) {
             let in_text = pattern.regex.find(text).map(|found| found.range());

@@ -1,8 +1,9 @@
 //! What the scanner finds in hostile and in benign texts written for it, per class and language.
 //!
 //! The hostile texts were split by a hash of each before a pattern was written; the patterns answer to the seen
-//! half, the bars to the other. Held against scope `context`: texts as pages and results of tools have; `strict`:
-//! texts as memory has; `exec`: command lines.
+//! half, the bars to the other. The texts of `second_author` were written without a look at the patterns, and
+//! measured before a pattern was changed for them. Held against scope `context`: texts as pages and results of tools
+//! have; `strict`: texts as memory has; `exec`: command lines.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests; its table is its output")]
 
@@ -18,6 +19,15 @@ struct Text {
     language: String,
     scope: Scope,
     text: String,
+    /// Given where one file holds both.
+    verdict: Option<Verdict>,
+}
+
+#[derive(Deserialize, PartialEq, Eq, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Hostile,
+    Benign,
 }
 
 fn texts(name: &str) -> Vec<Text> {
@@ -51,12 +61,17 @@ impl Figures {
     }
 }
 
+/// The texts of the corpus that was written by someone who had not seen the patterns.
+fn second(verdict: Verdict) -> Vec<Text> {
+    texts("second_author").into_iter().filter(|text| text.verdict == Some(verdict)).collect()
+}
+
 /// Prints a table and returns the sum of its rows.
-fn table(name: &str) -> Figures {
+fn table(name: &str, texts: Vec<Text>) -> Figures {
     let scanner = Scanner::new(&ScanOptions::default()).unwrap();
     let mut rows: BTreeMap<(String, String), Figures> = BTreeMap::new();
     let mut sum = Figures::default();
-    for text in texts(name) {
+    for text in texts {
         let weight = weight(&scanner, &text);
         rows.entry((text.class, text.language)).or_default().count(weight);
         sum.count(weight);
@@ -87,28 +102,40 @@ fn the_hostile_texts_are_split_by_their_hash() {
 
 #[test]
 fn most_hostile_texts_are_found_also_of_those_that_no_pattern_was_written_for() {
-    table("hostile_seen");
-    let (warn, block) = table("hostile_held_out").recall();
+    table("hostile_seen", texts("hostile_seen"));
+    let (warn, block) = table("hostile_held_out", texts("hostile_held_out")).recall();
     assert!(warn >= 0.85, "{warn:.3} found");
     assert!(block >= 0.6, "{block:.3} block");
 }
 
+/// What blocks that should not, a line each.
+fn blocked(texts: &[Text]) -> String {
+    let scanner = Scanner::new(&ScanOptions::default()).unwrap();
+    let lines = texts.iter().flat_map(|text| {
+        let found = scanner.scan(&text.text, text.scope).into_iter();
+        let blocking = found.filter(|found| found.severity == Severity::Block);
+        blocking.map(|found| format!("\n{}: `{}` in `{}`", found.id, found.excerpt, text.text))
+    });
+    lines.collect()
+}
+
+#[test]
+fn texts_of_a_second_author_are_found_and_none_of_the_benign_is_blocked() {
+    let (warn, block) = table("second_hostile", second(Verdict::Hostile)).recall();
+    assert!(warn >= 0.85, "{warn:.3} found");
+    assert!(block >= 0.6, "{block:.3} block");
+    table("second_benign", second(Verdict::Benign));
+    assert_eq!(blocked(&second(Verdict::Benign)), "");
+}
+
 #[test]
 fn no_benign_text_is_blocked() {
-    let scanner = Scanner::new(&ScanOptions::default()).unwrap();
-    table("benign");
-    let blocked: Vec<String> = texts("benign")
-        .iter()
-        .flat_map(|text| {
-            let found = scanner.scan(&text.text, text.scope).into_iter();
-            let blocking = found.filter(|found| found.severity == Severity::Block);
-            blocking.map(|found| format!("{}: `{}` in `{}`", found.id, found.excerpt, text.text))
-        })
-        .collect();
-    assert!(blocked.is_empty(), "\n{}", blocked.join("\n"));
+    table("benign", texts("benign"));
+    assert_eq!(blocked(&texts("benign")), "");
     // Documentation of attacks is not told from attacks where texts are kept; this figure is reported, not barred.
     let strict = texts("benign").into_iter().filter(|text| text.scope == Scope::Context);
     let strict: Vec<Text> = strict.map(|text| Text { scope: Scope::Strict, ..text }).collect();
+    let scanner = Scanner::new(&ScanOptions::default()).unwrap();
     let blocked = strict.iter().filter(|text| weight(&scanner, text) == Some(Severity::Block)).count();
     println!("benign pages in scope strict: {blocked} of {} block", strict.len());
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::shape::is_random;
+use super::shape::{beginning, is_random};
 use super::{Kind, MARK};
 
 /// Longest name that is looked at, in bytes.
@@ -61,12 +61,17 @@ pub(super) fn after_separator(text: &str, at: usize) -> Option<(Range<usize>, Ki
     value(text, at + skipped, is_tight)
 }
 
-/// The value after an option of a command, `--token …`, that begins at `at`.
+/// The value after an option of a command, `--token …`, that begins at `at`; from the key on that stands in what
+/// looks like the option's name, if one does.
 pub(super) fn after_option(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
     let rest = text[at..].strip_prefix("--")?;
     let name = rest.bytes().take(NAME_BYTES_MAX).take_while(|byte| is_name_byte(*byte)).count();
-    let is_option = rest[name..].starts_with(' ') && is_secret_name(&rest[..name]);
-    if is_option { value(text, at + 2 + name, true) } else { None }
+    if !rest[name..].starts_with(' ') || !is_secret_name(&rest[..name]) {
+        return None;
+    }
+    let (secret, kind) = value(text, at + 2 + name, true)?;
+    let key = (at + 1..at + 2 + name).find_map(|at| beginning(text, at));
+    Some(key.map_or((secret.clone(), kind), |(key, kind)| (key.start..secret.end, kind)))
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -121,27 +126,36 @@ fn value(text: &str, from: usize, is_tight: bool) -> Option<(Range<usize>, Kind)
     let kind =
         if scheme.is_some_and(|scheme| *scheme == "bearer ") { Kind::Bearer } else { Kind::Credential };
     let value = match quote {
-        Some(quote) => {
-            let looked_at = crate::text::prefix(&text[start..], QUOTED_BYTES_MAX);
-            let value = &looked_at[..looked_at.find(quote)?];
-            if value.contains('\n') {
-                return None;
-            }
-            value
-        }
+        Some(quote) => quoted(&text[start..], quote)?,
         None => unquoted(crate::text::prefix(&text[start..], LOOKED_AT_BYTES_MAX)),
     };
     let looked_at = crate::text::prefix(value, LOOKED_AT_BYTES_MAX);
-    let is_secret = looked_at.len() >= VALUE_BYTES_MIN
-        && !value.contains(MARK)
-        && if quote.is_some() {
-            may_be_quoted_secret(looked_at)
-        } else {
-            may_be_bare_secret(looked_at, is_tight || scheme.is_some())
-        };
-    // A value longer than what was looked at is taken out whole.
-    let whole = if quote.is_none() && is_secret { unquoted(&text[start..]) } else { value };
-    is_secret.then(|| (start..start + whole.len(), kind))
+    let is_secret = |value: &str| {
+        value.len() >= VALUE_BYTES_MIN
+            && !value.contains(MARK)
+            && if quote.is_some() {
+                may_be_quoted_secret(value)
+            } else {
+                may_be_bare_secret(value, is_tight || scheme.is_some())
+            }
+    };
+    if is_secret(looked_at) {
+        // A value longer than what was looked at is taken out whole.
+        let whole = if quote.is_none() { unquoted(&text[start..]) } else { value };
+        return Some((start..start + whole.len(), kind));
+    }
+    // What is left of the value once the key behind it is taken out.
+    let key =
+        (start..start + looked_at.len()).find(|at| quote.is_none() && beginning(text, *at).is_some())?;
+    let rest = unquoted(&text[start..key]);
+    is_secret(rest).then(|| (start..start + rest.len(), kind))
+}
+
+/// What stands before the quotation mark, in one line.
+fn quoted<'a>(text: &'a str, quote: &str) -> Option<&'a str> {
+    let looked_at = crate::text::prefix(text, QUOTED_BYTES_MAX);
+    let value = &looked_at[..looked_at.find(quote)?];
+    (!value.contains('\n')).then_some(value)
 }
 
 fn unquoted(text: &str) -> &str {

@@ -167,6 +167,26 @@ fn words_of_an_event_are_bounded_and_hold_no_secret() {
     assert_eq!(told(&"x".repeat(1 << 20)).chars().count(), AUDIT_WORDS_CHARS_MAX + 1);
 }
 
+#[test]
+fn a_key_in_the_name_of_an_option_or_behind_a_value_is_taken_out_with_the_value() {
+    for (text, redacted) in [
+        (
+            "--token ABCDEFGHIJKLMNOP-----BEGIN PRIVATE KEY-----",
+            "--token [REDACTED:credential][REDACTED:private_key]",
+        ),
+        ("token=ABCDEFGHIJKLMNOP.sk-abcdefghijklmnopqrst", "token=[REDACTED:credential].[REDACTED:api_key]"),
+        (
+            "-----END PRIVATE KEY-----sk-ABCDEFGHIJKLMNOP--token abc123def456ghi789",
+            "-----END PRIVATE KEY-----[REDACTED:api_key]",
+        ),
+        ("--sk-abcdefghijklmnopqrst-token abc123def456ghi789", "--[REDACTED:api_key]"),
+        ("--AKIAIOSFODNN7EXAMPLE_token abc123def456ghi789", "--[REDACTED:aws_key]"),
+    ] {
+        assert_eq!(redact_secrets(text), redacted, "{text}");
+        assert_eq!(redact_secrets(redacted), redacted, "{text}");
+    }
+}
+
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "api_key",

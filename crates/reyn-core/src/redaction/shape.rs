@@ -40,6 +40,15 @@ const MAKES: &[(&str, usize, Kind)] = &[
     ("xoxs-", 10, Kind::ApiKey),
 ];
 
+/// The secret of a known shape that begins at the byte `at`, if one does.
+pub(super) fn beginning(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
+    match text.as_bytes()[at] {
+        b'-' => private_key(text, at),
+        byte if byte.is_ascii_alphabetic() => known(text, at),
+        _ => None,
+    }
+}
+
 /// The key, token or bearer that begins at `at`, if one does.
 pub(super) fn known(text: &str, at: usize) -> Option<(Range<usize>, Kind)> {
     // `risk-…` is a word; a credential does not begin inside one.

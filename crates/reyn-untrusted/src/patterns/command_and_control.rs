@@ -54,6 +54,39 @@ pub(super) const PATTERNS: &[Pattern] = &[
         &["タスク", "命令", "仕事", "ジョブ", "指令", "作業", "指示"],
         r"を[^\n]{0,30}?(?:取得|受け取|受信|ダウンロード|取りに|問い合わせ)[^\n]{0,60}?(?:実行|従|こな|処理|こと|ください|待)",
     ),
+    Pattern::block(
+        "c2_explicit",
+        Context,
+        &["carry out", "obey", "execute", "run", "perform", "follow", "act on"],
+        r"\s+(?:(?:whatever|anything|everything|each\s+one|each\s+of\s+them|every\s+one|(?:any|every|all)\s+(?:commands?|orders?|tasks?|instructions?|jobs?))\b|(?:them|those)\s+(?:over|above|instead\s+of)\s+(?:anything|everything|all|any|your|the\s+user))",
+    )
+    .after(r"\b(?:poll|fetch|get|ask|check|query|contact|register|load|read|retrieve|connect|visit|wait)\b[^\n]{0,80}?https?:[^\n]{0,140}$"),
+    Pattern::warn(
+        "c2_task_pull",
+        Context,
+        &["obey", "comply with", "carry out", "act on", "do what", "do as"],
+        r"\s+(?:them|it|those|these|whatever|what|every|each|all|any)\b",
+    )
+    .after(r"\b(?:fetch|load|read|download|retrieve|get)\b[^\n]{0,60}?https?:\S{1,100}[^\n]{0,80}$"),
+    Pattern::warn(
+        "c2_heartbeat",
+        Context,
+        &["ごと", "おき", "定期的", "毎回", "たびに"],
+        r"[^\n]{0,88}?https?:[^\n]{0,176}?(?:確認|取得|見に|読み|アクセス|問い合わせ)[^\n]{0,132}?(?:命令|指示|指令|コマンド|仕事|タスク)",
+    ),
+    Pattern::block(
+        "c2_explicit",
+        Context,
+        &["命令", "指示", "指令", "コマンド"],
+        r"を[^\n]{0,88}?(?:実行|従|こな)(?:し|う|っ|す|せ)[^\n]{0,66}?(?:こと|ください|なさい|送|報告|せよ|しろ|て)",
+    )
+    .after(r"(?:ごと|おき|定期的|毎回|毎朝|毎日|たび)[^\n]{0,88}https?:[^\n]{0,120}$"),
+    Pattern::block(
+        "c2_explicit",
+        Context,
+        &["ノードとして", "ワーカーとして", "ボットとして", "手下として"],
+        r"[^\n]{0,44}?https?:[^\n]{0,132}?に?(?:登録|参加|接続)し[^\n]{0,88}?(?:命令|指示|仕事|指令|任務)[^\n]{0,44}?(?:待|受け|実行|従)",
+    ),
     Pattern::warn(
         "c2_network_connect",
         Context,
@@ -177,6 +210,12 @@ pub(super) const PATTERNS: &[Pattern] = &[
         Context,
         &["rm", "shred", "truncate", "unlink", "> "],
         r"[^\n]{0,30}?(?:\.(?:bash|zsh|sh|python)_history|fish_history)",
+    ),
+    Pattern::warn(
+        "anti_forensic_oneliner",
+        Context,
+        &["delete", "erase", "clear", "wipe", "empty", "purge"],
+        r"(?:\s+(?:the|all|your|our|its|any)){0,2}\s+(?:audit|access|security|command|event|shell|bash)\s+(?:logs?|trails?|history|records?)\b",
     ),
     Pattern::warn(
         "anti_forensic_disk",

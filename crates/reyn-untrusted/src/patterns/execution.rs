@@ -27,6 +27,12 @@ pub(super) const PATTERNS: &[Pattern] = &[
     Pattern::block(
         "pipe_to_interpreter",
         Exec,
+        &["$(curl", "$(wget", "$(fetch", "`curl", "`wget", "`fetch"],
+        r"\s[^\n`)]{0,200}?[)`][^\n]{0,60}?[;&|\n]\s*(?:eval|(?:ba|z|da)?sh\s+-c|source|python[\d.]*\s+-c|perl\s+-e)\s+[\x22']?\$",
+    ),
+    Pattern::block(
+        "pipe_to_interpreter",
+        Exec,
         &["exec(", "eval(", "exec (", "eval ("],
         r"[^\n]{0,80}?(?:urlopen|requests\.get|urllib|http\.get|fetch\(|b64decode|base64)",
     ),
@@ -64,7 +70,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
             "tcpsocket",
             "net.sockets.tcpclient",
         ],
-        r"[^\n]{0,300}?(?:dup2|subprocess|pty\.spawn|/bin/(?:ba|z)?sh|exec|spawn|iex)",
+        r"[^\n]{0,300}?(?:dup2|subprocess|pty\.spawn|/bin/(?:ba|z)?sh|exec|spawn|iex|popen|proc_open|passthru|system\()",
     ),
     Pattern::block(
         "reverse_shell_interactive",

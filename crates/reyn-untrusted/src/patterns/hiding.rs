@@ -62,6 +62,6 @@ pub(super) const PATTERNS: &[Pattern] = &[
         "hidden_div",
         All,
         &["alt=\"", "title=\"", "alt='", "title='", "aria-label=\"", "content=\"", "![", "placeholder=\""],
-        r"[^\n\x22\]]{0,60}?(?:\]\([^\s)]{0,80}\s*\x22)?\s*(?:[^\n\x22]{0,60}?\b(?:ai|llm|assistant|model|agent)\b[^\n\x22]{0,40}?\b(?:ignore|drop|disregard|forget|override|must|follow|instead)\b|(?:ignore|disregard|forget|override)\s+(?:the|all|any|your|previous)\b)",
+        r"[^\n\x22\]]{0,60}?(?:\]\([^\s)]{0,80}\s*\x22)?\s*(?:[^\n\x22]{0,60}?\b(?:ai|llm|assistant|model|agent)s?\b(?:[^\n\x22]{0,8}?[:,][^\n\x22]{0,60}?\b(?:overrule|instructions?|recommend|rate|approve|tell|say|do\s+not|never|add)\b|[^\n\x22]{0,40}?\b(?:ignore|drop|disregard|forget|override|must|follow|instead|overrule)\b)|(?:ignore|disregard|forget|override)\s+(?:the|all|any|your|previous)\b)",
     ),
 ];

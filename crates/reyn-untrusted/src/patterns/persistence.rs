@@ -32,6 +32,11 @@ pub(super) const PATTERNS: &[Pattern] = &[
         .after(r"(?:>>?|\b(?:append|add|write|put|insert|tee|echo|copy|place|install|paste)\b)[^\n]{0,140}$"),
     Pattern::block("ssh_backdoor", Strict, &["authorized_keys"],
         r"[^\n]{0,60}?(?:追加|追記|書き込|書き加|登録|入れ|置)"),
+    Pattern::block("autostart_entry", Strict, &["curl", "wget"],
+        r"[^\n|]{0,160}\|\s*(?:sudo\s+)?(?:/bin/)?(?:ba|z|da)?sh\b")
+        .after(r"(?:[\d*]\s+\*\s+[\d*]|@(?:reboot|hourly|daily|weekly)|crontab|execstart\s?=|\.(?:bashrc|zshrc|bash_profile|zprofile|profile)\b|rc\.local|launchagents)[^\n]{0,160}$"),
+    Pattern::block("autostart_entry", Strict, &["execstart=", "execstart =", "@reboot"],
+        r"\s*(?:\S{0,12}/(?:tmp|dev/shm|var/tmp)/|(?:[~\w%/-]{0,60}/)\.\w|/bin/(?:ba)?sh\s+-c\s[^\n]{0,80}?(?:curl|wget|\bnc\b|/dev/tcp))"),
     Pattern::block("ssh_access", Strict, &["ssh -i", "~/.ssh/id_", ".ssh/id_rsa", ".ssh/id_ed25519", "scp -i"], ""),
     Pattern::block("ssh_access", Strict, &["copy", "send", "share", "use", "move", "export"],
         r"\s+(?:\w+\s+){0,2}?private (?:ssh )?keys?\b[^\n]{0,40}?\b(?:to|host|server|here)\b"),
@@ -53,7 +58,7 @@ pub(super) const PATTERNS: &[Pattern] = &[
     Pattern::block("agent_config_mod", Strict, &["approve", "allow", "run", "execute", "accept"],
         r"\s+(?:every|all|any|each)\s+(?:commands?|requests?|actions?|tools?|calls?|changes?)\s+without\s+(?:asking|confirm\w+|checking|review|approval)\b"),
     Pattern::block("agent_config_mod", Strict, &["今後", "これから", "以後", "次回から", "常に", "記憶", "覚え", "次のセッション"],
-        r"[^\n]{0,120}?(?:警告|確認|セキュリティ|安全|承認|検査|許可)[^\n]{0,60}?(?:無視|不要|省略|せずに|なしで|飛ばし|しない|信頼)"),
+        r"[^\n]{0,120}?(?:警告|確認|セキュリティ|安全|承認|検査|許可)[^\n]{0,60}?(?:無視|不要|省略|せずに|なしで|飛ばし|しない|信頼|取ら(?:ない|ず)|とら(?:ない|ず)|求め(?:ない|ず)|待た(?:ない|ず)|聞か(?:ない|ず))"),
     Pattern::block("agent_config_mod", Strict, &["確認なし", "承認なし", "許可なし", "確認せず", "無条件"],
         r"(?:で|に)?[^\n]{0,30}?(?:実行|許可|承認)(?:する|して|せよ|こと)"),
 ];
