@@ -187,7 +187,7 @@ mod tests {
             let text = pieces.concat();
             let fenced = fence(&text, ID);
             prop_assert!(is_fenced(&fenced), "{}", fenced);
-            prop_assert_eq!(fenced.matches("<<<END_EXTERNAL").count(), 1);
+            prop_assert_eq!(fenced.matches(CLOSE).count(), 1);
         }
     }
 }

@@ -51,7 +51,27 @@ pub fn normalise(text: &str) -> Normalised {
     removed.control_tokens = tokens;
     // What was taken out may have stood between a letter and its mark.
     let text = if tokens > 0 || removed.invisible > before { folded(&kept) } else { kept };
+    let text = if has_joiners { settled(text, &mut removed) } else { text };
     Normalised { text, removed }
+}
+
+/// How often joiners are looked at again.
+const JOINER_PASSES_MAX: usize = 3;
+
+/// A text whose joiners stay where they are: what was taken out, and the order of marks, decide about the others.
+/// Where they do not come to rest, none is kept.
+fn settled(mut text: String, removed: &mut Removed) -> String {
+    for _ in 0..JOINER_PASSES_MAX {
+        let before = removed.invisible;
+        let kept = folded(&without_idle_joiners(&text, removed));
+        if removed.invisible == before && kept == text {
+            return text;
+        }
+        text = kept;
+    }
+    let kept: String = text.chars().filter(|c| !depends_on_neighbours(*c)).collect();
+    removed.invisible += text.chars().count() - kept.chars().count();
+    folded(&kept)
 }
 
 /// The text in NFKC without what is dropped wherever it stands, and whether joiners are left to look at.
@@ -129,6 +149,21 @@ mod tests {
         assert_eq!(text("ＡＢＣ ﾃﾞｰﾀ ① ﬁ"), "ABC データ 1 fi");
         assert_eq!(text("＜|im_start|＞system＜｜im_end｜＞"), "system");
         assert_eq!(text("<\u{200b}|im\u{2060}_start|>x"), "x");
+    }
+
+    #[test]
+    fn a_joiner_is_judged_where_it_comes_to_stand() {
+        for text in [
+            "\u{301}<s>\u{94d}\u{200c}",
+            "\u{301}\u{200c}\u{94d}\u{200c}",
+            "a\u{200d}\u{327}\u{94d}\u{200d}\u{301}",
+        ] {
+            let once = normalise(text).text;
+            assert_eq!(normalise(&once).text, once, "{text:?}");
+        }
+        let many = "\u{301}\u{200c}\u{94d}\u{200c}".repeat(2000);
+        let once = normalise(&many).text;
+        assert_eq!(normalise(&once).text, once);
     }
 
     #[test]
