@@ -10,7 +10,7 @@ use reyn_core::gate::Reach;
 use reyn_core::limits::RESULT_BYTES_MAX;
 use reyn_core::permission::{Command, FileOp, ProcessReach, Target, WebOp};
 use reyn_core::settings::SearchEngine;
-use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
+use reyn_core::tool::{CallError, ErrorKind, External, Output, ToolSpec};
 use reyn_workspace::{FileError, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -280,6 +280,8 @@ pub enum ToolError {
         cause: String,
         /// What the audit trail is told of it beside that the call failed.
         notes: Vec<AuditEvent>,
+        /// The tool that brought in what the message quotes, where it quotes what came from outside.
+        brought_by: Option<&'static str>,
     },
     /// It ran longer than the call allows.
     #[error("{message}")]
@@ -288,6 +290,8 @@ pub enum ToolError {
         message: String,
         /// What the audit trail is told of it beside that the call failed.
         notes: Vec<AuditEvent>,
+        /// The tool that brought in what the message quotes, where it quotes what came from outside.
+        brought_by: Option<&'static str>,
     },
     /// The turn was cancelled while it ran.
     #[error("cancelled by the person")]
@@ -310,7 +314,17 @@ impl ToolError {
             suggestions: vec![],
             cause: String::new(),
             notes: vec![],
+            brought_by: None,
         }
+    }
+
+    /// Says that the message quotes what this tool brought in from outside.
+    #[must_use]
+    pub fn quotes(mut self, tool: &'static str) -> Self {
+        if let Self::Failed { brought_by, .. } | Self::TimedOut { brought_by, .. } = &mut self {
+            *brought_by = Some(tool);
+        }
+        self
     }
 
     /// Adds what to do next.
@@ -362,10 +376,20 @@ impl ToolError {
     pub fn into_call_error(self) -> CallError {
         let message = self.to_string();
         match self {
-            Self::Failed { hint, suggestions, cause, .. } => {
-                CallError { hint, suggestions, cause, ..CallError::new(ErrorKind::HandlerError, message) }
+            Self::Failed { hint, suggestions, cause, brought_by, .. } => {
+                let external = brought_by.map(External::by);
+                CallError {
+                    hint,
+                    suggestions,
+                    cause,
+                    external,
+                    ..CallError::new(ErrorKind::HandlerError, message)
+                }
             }
-            Self::TimedOut { .. } => CallError::new(ErrorKind::Timeout, message),
+            Self::TimedOut { brought_by, .. } => {
+                let external = brought_by.map(External::by);
+                CallError { external, ..CallError::new(ErrorKind::Timeout, message) }
+            }
             Self::Cancelled => CallError::new(ErrorKind::Cancelled, message),
             Self::MissingService(_) | Self::Defect(_) => CallError::new(ErrorKind::Exception, message),
         }
@@ -376,7 +400,7 @@ impl From<FileError> for ToolError {
     fn from(error: FileError) -> Self {
         match error {
             FileError::Failed { message, hint, suggestions } => {
-                Self::Failed { message, hint, suggestions, cause: String::new(), notes: vec![] }
+                Self::Failed { message, hint, suggestions, cause: String::new(), notes: vec![], brought_by: None }
             }
             FileError::Cancelled => Self::Cancelled,
         }
