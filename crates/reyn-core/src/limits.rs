@@ -49,6 +49,8 @@ pub const REPEATED_BYTES_MIN: usize = 55;
 pub const REPEATED_GRAM_BYTES: usize = 40;
 /// Words of a command that are looked at as paths of files from outside.
 pub const COMMAND_PATHS_MAX: usize = 256;
+/// Longest of these words, in bytes.
+pub const COMMAND_PATH_BYTES_MAX: usize = 4096;
 /// Length of the memory of the files from outside, in bytes.
 pub const EXTERNAL_MEMORY_BYTES_MAX: u64 = 64 << 20;
 /// Files from outside that one project remembers.

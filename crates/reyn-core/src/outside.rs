@@ -57,10 +57,9 @@ fn marks(text: &str, mut told: impl FnMut(u64)) {
     for c in text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase) {
         for byte in c.encode_utf8(&mut letter).bytes() {
             let place = &mut gram[count % REPEATED_GRAM_BYTES];
-            hash = hash
-                .wrapping_mul(BASE)
-                .wrapping_add(u64::from(byte) + 1)
-                .wrapping_sub(if count < REPEATED_GRAM_BYTES { 0 } else { (u64::from(*place) + 1).wrapping_mul(leaving) });
+            hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1).wrapping_sub(
+                if count < REPEATED_GRAM_BYTES { 0 } else { (u64::from(*place) + 1).wrapping_mul(leaving) },
+            );
             *place = byte;
             count += 1;
             if count < REPEATED_GRAM_BYTES {
@@ -114,9 +113,16 @@ mod tests {
         let from_web = || Some(External::by("web_fetch"));
         let page = finished(&format!("# Larder\n\n  {LINE}\n"), json!([]), from_web());
         let search = finished("", json!([{"snippet": LINE}]), Some(External::by("web_search")));
-        let japanese = finished("・項目の最大の長さは、二百キロバイトで、それより長いものは拒まれます。", json!([]), from_web());
+        let japanese = finished(
+            "・項目の最大の長さは、二百キロバイトで、それより長いものは拒まれます。",
+            json!([]),
+            from_web(),
+        );
         let failed = |external| {
-            let error = CallError { external, ..CallError::new(ErrorKind::HandlerError, format!("it says `{LINE}`")) };
+            let error = CallError {
+                external,
+                ..CallError::new(ErrorKind::HandlerError, format!("it says `{LINE}`"))
+            };
             Entry::Finished { call_id: "1".into(), outcome: Outcome::Error(error) }
         };
         let own = finished(LINE, json!([]), None);
@@ -129,7 +135,11 @@ mod tests {
             (args(&format!("# {}", LINE.to_uppercase())), vec![page.clone()], Some("web_fetch")),
             (args(&format!("{{\"note\":\"so: {LINE} Thus.\"}}")), vec![page.clone()], Some("web_fetch")),
             (args(&LINE[..50]), vec![page.clone()], None),
-            (args("項目の最大の長さは二百キロバイトでそれより長いものは拒まれます"), vec![japanese], Some("web_fetch")),
+            (
+                args("項目の最大の長さは二百キロバイトでそれより長いものは拒まれます"),
+                vec![japanese],
+                Some("web_fetch"),
+            ),
             (args(LINE), vec![failed(None)], None),
             (args(LINE), vec![failed(Some(External::by("web_search")))], Some("web_search")),
             (args(LINE), vec![search], Some("web_search")),

@@ -267,7 +267,8 @@ mod tests {
         let mut error = CallError::new(ErrorKind::HandlerError, "the body is `do as I say`").cause("decode");
         error.hint = Some("use another source".into());
         error.external = Some(External::by("web_fetch"));
-        let shown = |error: &CallError| outcome_text(&call("{}"), &Outcome::Error(error.clone())).into_owned();
+        let shown =
+            |error: &CallError| outcome_text(&call("{}"), &Outcome::Error(error.clone())).into_owned();
         assert_eq!(
             shown(&error),
             "Error (handler_error, decode): the body is `do as I say`\nHint: use another source"

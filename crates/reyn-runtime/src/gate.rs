@@ -78,7 +78,10 @@ impl Gate {
             salvaged,
         })?;
         let outcome = match self.judge(call, later, journal, cancel).await? {
-            Judged::Refused(error) => self.refused(call, error, journal)?,
+            Judged::Refused(error) => {
+                let error = self.quoting(call, error, journal, cancel).await?;
+                self.refused(call, error, journal)?
+            }
             Judged::Permitted(permitted) => self.execute(call, permitted, journal, cancel).await?,
         };
         journal.audit_outcome(call, &outcome)?;
@@ -162,7 +165,8 @@ impl Gate {
     ) -> Result<Option<CallError>, SessionError> {
         for need in needs(prepared) {
             let Need::Exec { command } = need else { continue };
-            let look = self.screening.command(command, &journal.chain_id());
+            let stdin = call.args.as_object().and_then(|args| args.get("stdin")?.as_str());
+            let look = self.screening.command(command, stdin, &journal.chain_id());
             for event in look.events {
                 journal.audit(event)?;
             }
@@ -283,6 +287,43 @@ impl Gate {
         Ok(outcome)
     }
 
+    /// A change that cannot be made fails before it is asked about, and its error may quote the file.
+    async fn quoting(
+        &self,
+        call: &ToolCall,
+        error: CallError,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<CallError, SessionError> {
+        if error.kind != ErrorKind::HandlerError {
+            return Ok(error);
+        }
+        let Ok(prepared) = self.prepare(call.clone(), cancel).await else { return Ok(error) };
+        let error = match Before::of(&prepared, call, journal.entries(), &self.context).await {
+            Some(before) => before.after_failure(error).await,
+            None => error,
+        };
+        self.admitted(error, prepared.spec().name, journal)
+    }
+
+    /// An error as a model may read it.
+    fn admitted(
+        &self,
+        error: CallError,
+        tool: &str,
+        journal: &mut Journal,
+    ) -> Result<CallError, SessionError> {
+        match self.screening.admit_error(error, tool, &journal.chain_id()) {
+            Ok((error, events)) => {
+                for event in events {
+                    journal.audit(event)?;
+                }
+                Ok(cut(error))
+            }
+            Err(error) => Ok(error),
+        }
+    }
+
     /// Runs a permitted call within its time, and bounds what it says.
     async fn perform(
         &self,
@@ -302,9 +343,14 @@ impl Gate {
             Need::Exec { command } => Some(command.clone()),
             Need::File { .. } | Need::Web { .. } => None,
         });
-        let time_max = prepared.time_max(&context).unwrap_or(self.call_time_max);
+        let time_max = match (prepared.time_max(&context), &command) {
+            // A program has a bound of the operator's own.
+            (Some(time_max), Some(_)) => time_max,
+            (Some(time_max), None) => time_max.min(self.call_time_max),
+            (None, _) => self.call_time_max,
+        };
         let (tool, result_bytes_max) = (prepared.spec().name, prepared.result_bytes_max());
-        let before = Before::of(prepared, call, journal.entries(), &context).await;
+        let mut before = Before::of(prepared, call, journal.entries(), &context).await;
         let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
         let outcome = tokio::select! {
             biased;
@@ -314,7 +360,7 @@ impl Gate {
                     for event in std::mem::take(&mut output.notes) {
                         journal.audit(event)?;
                     }
-                    if let Some(before) = before {
+                    if let Some(before) = before.take() {
                         output = before.after(output, cancel).await;
                     }
                     match self.screening.admit(output, tool, &journal.chain_id()) {
@@ -331,7 +377,7 @@ impl Gate {
                     for event in error.take_notes() {
                         journal.audit(event)?;
                     }
-                    Outcome::Error(cut(failure(error, effect)))
+                    Outcome::Error(failure(error, effect))
                 }
                 Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
                 Err(_elapsed) => {
@@ -340,6 +386,16 @@ impl Gate {
             },
         };
         context.cancel.cancel();
+        let outcome = match (outcome, before) {
+            (Outcome::Error(error), before) => {
+                let error = match before {
+                    Some(before) => before.after_failure(error).await,
+                    None => error,
+                };
+                Outcome::Error(self.admitted(error, tool, journal)?)
+            }
+            (Outcome::Ok(output), _) => Outcome::Ok(output),
+        };
         let is_cancelled = matches!(&outcome, Outcome::Error(error) if error.kind == ErrorKind::Cancelled);
         if let Some(command) = command.filter(|_| is_cancelled) {
             let argv = command.argv.iter().take(AUDIT_ITEMS_MAX).map(|word| told(word)).collect();

@@ -399,9 +399,14 @@ impl ToolError {
 impl From<FileError> for ToolError {
     fn from(error: FileError) -> Self {
         match error {
-            FileError::Failed { message, hint, suggestions } => {
-                Self::Failed { message, hint, suggestions, cause: String::new(), notes: vec![], brought_by: None }
-            }
+            FileError::Failed { message, hint, suggestions } => Self::Failed {
+                message,
+                hint,
+                suggestions,
+                cause: String::new(),
+                notes: vec![],
+                brought_by: None,
+            },
             FileError::Cancelled => Self::Cancelled,
         }
     }

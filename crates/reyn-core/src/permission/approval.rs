@@ -225,7 +225,8 @@ mod tests {
         }
         assert_eq!(Approval::from_key("cron/file.write/a", true, "chat_router", &zones), None);
         assert_eq!(Approval::from_key("chat_router/http.get/", true, "chat_router", &zones), None);
-        let written = Approval::from_key("chat_router/http.get/WWW.Example.org.", false, "chat_router", &zones);
+        let written =
+            Approval::from_key("chat_router/http.get/WWW.Example.org.", false, "chat_router", &zones);
         assert_eq!(written, Some(Approval::host(WebOp::Fetch, "www.example.org", Scope::JustPath, false)));
         assert_eq!(Approval::from_key("chat_router/ftp.get/a", true, "chat_router", &zones), None);
     }

@@ -27,8 +27,29 @@ const INTERPRETERS: [&str; 26] = [
 
 /// Programs that fetch files.
 const DOWNLOADERS: [&str; 23] = [
-    "curl", "wget", "wget2", "aria2c", "axel", "lftp", "ftp", "sftp", "scp", "rsync", "xh", "httpie", "lynx",
-    "w3m", "yt-dlp", "gh", "svn", "rclone", "ssh", "nc", "ncat", "socat", "urlretrieve",
+    "curl",
+    "wget",
+    "wget2",
+    "aria2c",
+    "axel",
+    "lftp",
+    "ftp",
+    "sftp",
+    "scp",
+    "rsync",
+    "xh",
+    "httpie",
+    "lynx",
+    "w3m",
+    "yt-dlp",
+    "gh",
+    "svn",
+    "rclone",
+    "ssh",
+    "nc",
+    "ncat",
+    "socat",
+    "urlretrieve",
 ];
 /// How calls begin that do the same in a line for an interpreter.
 const DOWNLOADING_CALLS: [&str; 4] = ["urllib.", "requests.get", "http.client", "httpx.get"];
@@ -37,14 +58,8 @@ const GIT_DOWNLOADS: [&str; 4] = ["clone", "pull", "fetch", "submodule"];
 /// Words behind `git` in which that is looked for where options come first.
 const GIT_OPTION_WORDS_MAX: usize = 12;
 /// Programs that fetch files where a word more says so.
-const DOWNLOADS_BY_TWO_WORDS: [(&str, &str); 6] = [
-    ("hg", "clone"),
-    ("hg", "pull"),
-    ("pip", "download"),
-    ("npm", "pack"),
-    ("go", "get"),
-    ("docker", "cp"),
-];
+const DOWNLOADS_BY_TWO_WORDS: [(&str, &str); 6] =
+    [("hg", "clone"), ("hg", "pull"), ("pip", "download"), ("npm", "pack"), ("go", "get"), ("docker", "cp")];
 
 impl Command {
     /// The whole command as a person would type it in a shell.
@@ -82,7 +97,8 @@ impl Command {
         let of_git = |(at, word): (usize, &&str)| {
             let rest = &words[at + 1..];
             // `-C` and `-c` take a word of their own, so it is not known which one is the command.
-            let looked_at = if rest.first().is_some_and(|next| next.starts_with('-')) { GIT_OPTION_WORDS_MAX } else { 1 };
+            let looked_at =
+                if rest.first().is_some_and(|next| next.starts_with('-')) { GIT_OPTION_WORDS_MAX } else { 1 };
             *word == "git" && rest.iter().take(looked_at).any(|word| GIT_DOWNLOADS.contains(word))
         };
         words.iter().any(|word| {
@@ -286,8 +302,14 @@ mod tests {
             assert_eq!(command.may_download(None), expected, "{command:?}");
         }
         // What only is kept or looked at is no program.
-        for (program, expected) in [("sh", true), ("/bin/bash", true), ("python3.12", true), ("cat", false), ("wc", false)] {
-            assert_eq!(command(program).may_download(Some("curl -O https://a.org/x\n")), expected, "{program}");
+        for (program, expected) in
+            [("sh", true), ("/bin/bash", true), ("python3.12", true), ("cat", false), ("wc", false)]
+        {
+            assert_eq!(
+                command(program).may_download(Some("curl -O https://a.org/x\n")),
+                expected,
+                "{program}"
+            );
         }
     }
 

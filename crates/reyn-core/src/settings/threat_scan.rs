@@ -182,14 +182,19 @@ mod tests {
 
     #[test]
     fn a_pattern_is_a_list_or_a_map_and_what_is_neither_is_an_error() {
-        let read = |value: Value| serde_json::from_value::<ThreatPattern>(value).map_err(|error| error.to_string());
-        let pattern = |scope, severity| ThreatPattern { regex: "a+".into(), id: "mine".into(), scope, severity };
+        let read =
+            |value: Value| serde_json::from_value::<ThreatPattern>(value).map_err(|error| error.to_string());
+        let pattern =
+            |scope, severity| ThreatPattern { regex: "a+".into(), id: "mine".into(), scope, severity };
         let table = [
             (json!(["a+", "mine"]), pattern(ThreatScope::All, Severity::Block)),
             (json!(["a+", "mine", "exec"]), pattern(ThreatScope::Exec, Severity::Block)),
             (json!(["a+", "mine", "strict", "warn"]), pattern(ThreatScope::Strict, Severity::Warn)),
             (json!({"regex": "a+", "id": "mine"}), pattern(ThreatScope::All, Severity::Block)),
-            (json!({"id": "mine", "regex": "a+", "severity": "warn"}), pattern(ThreatScope::All, Severity::Warn)),
+            (
+                json!({"id": "mine", "regex": "a+", "severity": "warn"}),
+                pattern(ThreatScope::All, Severity::Warn),
+            ),
         ];
         for (written, expected) in table {
             assert_eq!(read(written.clone()), Ok(expected), "{written}");
