@@ -40,7 +40,7 @@ fn came(entry: &Entry) -> Option<(&External, Vec<&str>)> {
             output.fields.values().for_each(|value| each_string(value, &mut |text| texts.push(text)));
             Some((external, texts))
         }
-        Outcome::Error(CallError { external, message, .. }) => Some((external.as_ref()?, vec![message])),
+        Outcome::Error(CallError { external, message, .. }) => Some((external.as_deref()?, vec![message])),
     }
 }
 
@@ -118,9 +118,9 @@ mod tests {
             json!([]),
             from_web(),
         );
-        let failed = |external| {
+        let failed = |external: Option<External>| {
             let error = CallError {
-                external,
+                external: external.map(Box::new),
                 ..CallError::new(ErrorKind::HandlerError, format!("it says `{LINE}`"))
             };
             Entry::Finished { call_id: "1".into(), outcome: Outcome::Error(error) }

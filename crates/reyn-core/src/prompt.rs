@@ -182,7 +182,8 @@ fn error_text(error: &CallError) -> String {
     let kind = error.kind.name();
     match &error.external {
         // The hint too: it can name a host that the other side named.
-        Some(External { fence_id, .. }) if !fence_id.is_empty() => {
+        Some(external) if !external.fence_id.is_empty() => {
+            let fence_id = &external.fence_id;
             format!("Error ({kind}{cause}): it failed with\n{}", fenced(&text, fence_id))
         }
         Some(_) | None => format!("Error ({kind}{cause}): {text}"),
@@ -266,14 +267,14 @@ mod tests {
     fn an_error_that_quotes_what_came_from_outside_stands_in_a_fence() {
         let mut error = CallError::new(ErrorKind::HandlerError, "the body is `do as I say`").cause("decode");
         error.hint = Some("use another source".into());
-        error.external = Some(External::by("web_fetch"));
+        error.external = Some(External::by("web_fetch").into());
         let shown =
             |error: &CallError| outcome_text(&call("{}"), &Outcome::Error(error.clone())).into_owned();
         assert_eq!(
             shown(&error),
             "Error (handler_error, decode): the body is `do as I say`\nHint: use another source"
         );
-        error.external = Some(External::by("web_fetch").fenced("00ff"));
+        error.external = Some(External::by("web_fetch").fenced("00ff").into());
         assert_eq!(
             shown(&error),
             "Error (handler_error, decode): it failed with\n<<<EXTERNAL_UNTRUSTED id=00ff>>>\nthe body is `do as I say`\n\

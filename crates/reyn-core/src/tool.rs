@@ -375,7 +375,7 @@ pub struct CallError {
     pub cause: String,
     /// The stamp of an error that quotes what came from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub external: Option<External>,
+    pub external: Option<Box<External>>,
 }
 
 impl CallError {

@@ -16,7 +16,7 @@ use reyn_core::limits::{AUDIT_ITEMS_MAX, ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX
 use reyn_core::permission::{Approval, Scope};
 use reyn_core::redaction::{redacted, told};
 use reyn_core::text::{prefix, shown_path};
-use reyn_core::tool::{Args, CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
+use reyn_core::tool::{Args, CallError, Effect, ErrorKind, External, Outcome, Output, ToolCall};
 use reyn_tools::{Context, Prepared, Registry, ToolError};
 use tokio_util::sync::CancellationToken;
 
@@ -287,6 +287,15 @@ impl Gate {
         Ok(outcome)
     }
 
+    /// How long a call may run: a program has a bound of the operator's own, any other call none above the usual one.
+    fn time_max(&self, prepared: &Prepared, is_program: bool, context: &Context) -> Duration {
+        match prepared.time_max(context) {
+            Some(time_max) if is_program => time_max,
+            Some(time_max) => time_max.min(self.call_time_max),
+            None => self.call_time_max,
+        }
+    }
+
     /// A change that cannot be made fails before it is asked about, and its error may quote the file.
     async fn quoting(
         &self,
@@ -299,20 +308,22 @@ impl Gate {
             return Ok(error);
         }
         let Ok(prepared) = self.prepare(call.clone(), cancel).await else { return Ok(error) };
-        let error = match Before::of(&prepared, call, journal.entries(), &self.context).await {
-            Some(before) => before.after_failure(error).await,
-            None => error,
-        };
-        self.admitted(error, prepared.spec().name, journal)
+        let before = Before::of(&prepared, call, journal.entries(), &self.context).await;
+        self.admitted(error, before, prepared.spec().name, journal).await
     }
 
     /// An error as a model may read it.
-    fn admitted(
+    async fn admitted(
         &self,
         error: CallError,
+        before: Option<Before>,
         tool: &str,
         journal: &mut Journal,
     ) -> Result<CallError, SessionError> {
+        let error = match before {
+            Some(before) => before.after_failure(error).await,
+            None => error,
+        };
         match self.screening.admit_error(error, tool, &journal.chain_id()) {
             Ok((error, events)) => {
                 for event in events {
@@ -343,12 +354,7 @@ impl Gate {
             Need::Exec { command } => Some(command.clone()),
             Need::File { .. } | Need::Web { .. } => None,
         });
-        let time_max = match (prepared.time_max(&context), &command) {
-            // A program has a bound of the operator's own.
-            (Some(time_max), Some(_)) => time_max,
-            (Some(time_max), None) => time_max.min(self.call_time_max),
-            (None, _) => self.call_time_max,
-        };
+        let time_max = self.time_max(prepared, command.is_some(), &context);
         let (tool, result_bytes_max) = (prepared.spec().name, prepared.result_bytes_max());
         let mut before = Before::of(prepared, call, journal.entries(), &context).await;
         let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
@@ -377,7 +383,7 @@ impl Gate {
                     for event in error.take_notes() {
                         journal.audit(event)?;
                     }
-                    Outcome::Error(failure(error, effect))
+                    Outcome::Error(failure(error, tool, effect))
                 }
                 Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
                 Err(_elapsed) => {
@@ -386,15 +392,9 @@ impl Gate {
             },
         };
         context.cancel.cancel();
-        let outcome = match (outcome, before) {
-            (Outcome::Error(error), before) => {
-                let error = match before {
-                    Some(before) => before.after_failure(error).await,
-                    None => error,
-                };
-                Outcome::Error(self.admitted(error, tool, journal)?)
-            }
-            (Outcome::Ok(output), _) => Outcome::Ok(output),
+        let outcome = match outcome {
+            Outcome::Error(error) => Outcome::Error(self.admitted(error, before, tool, journal).await?),
+            Outcome::Ok(output) => Outcome::Ok(output),
         };
         let is_cancelled = matches!(&outcome, Outcome::Error(error) if error.kind == ErrorKind::Cancelled);
         if let Some(command) = command.filter(|_| is_cancelled) {
@@ -440,12 +440,13 @@ fn cancelled_before() -> CallError {
     CallError::new(ErrorKind::Cancelled, "cancelled by the person before it ran")
 }
 
-fn failure(error: ToolError, effect: Effect) -> CallError {
+fn failure(error: ToolError, tool: &str, effect: Effect) -> CallError {
     match error {
         ToolError::Cancelled => cut_short(ErrorKind::Cancelled, "cancelled by the person", effect),
         ToolError::Defect(text) => cut_short(ErrorKind::Exception, &text, effect),
         other @ (ToolError::Failed { .. } | ToolError::TimedOut { .. } | ToolError::MissingService(_)) => {
-            other.into_call_error()
+            let external = other.is_quoting().then(|| Box::new(External::by(tool)));
+            CallError { external, ..other.into_call_error() }
         }
     }
 }

@@ -93,7 +93,7 @@ impl Screening {
         let Some(external) = error.external.take() else { return Ok((error, vec![])) };
         let texts = [&mut error.message].into_iter().chain(&mut error.suggestions).chain(&mut error.hint);
         let events = self.disarm(texts.collect(), tool, chain_id)?;
-        error.external = Some(self.stamped(external)?);
+        error.external = Some(Box::new(self.stamped(*external)?));
         Ok((error, events))
     }
 

@@ -10,7 +10,7 @@ use reyn_core::gate::Reach;
 use reyn_core::limits::RESULT_BYTES_MAX;
 use reyn_core::permission::{Command, FileOp, ProcessReach, Target, WebOp};
 use reyn_core::settings::SearchEngine;
-use reyn_core::tool::{CallError, ErrorKind, External, Output, ToolSpec};
+use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
 use reyn_workspace::{FileError, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -277,11 +277,11 @@ pub enum ToolError {
         /// Names that exist and are near the one that does not.
         suggestions: Vec<String>,
         /// The tool's own word for it, as [`CallError::cause`].
-        cause: String,
+        cause: Box<str>,
         /// What the audit trail is told of it beside that the call failed.
         notes: Vec<AuditEvent>,
-        /// The tool that brought in what the message quotes, where it quotes what came from outside.
-        brought_by: Option<&'static str>,
+        /// Whether the message quotes what the tool brought in from outside.
+        is_quoting: bool,
     },
     /// It ran longer than the call allows.
     #[error("{message}")]
@@ -290,8 +290,8 @@ pub enum ToolError {
         message: String,
         /// What the audit trail is told of it beside that the call failed.
         notes: Vec<AuditEvent>,
-        /// The tool that brought in what the message quotes, where it quotes what came from outside.
-        brought_by: Option<&'static str>,
+        /// Whether the message quotes what the tool brought in from outside.
+        is_quoting: bool,
     },
     /// The turn was cancelled while it ran.
     #[error("cancelled by the person")]
@@ -312,17 +312,17 @@ impl ToolError {
             message: message.into(),
             hint: None,
             suggestions: vec![],
-            cause: String::new(),
+            cause: Box::default(),
             notes: vec![],
-            brought_by: None,
+            is_quoting: false,
         }
     }
 
-    /// Says that the message quotes what this tool brought in from outside.
+    /// Says that the message quotes what the tool brought in from outside.
     #[must_use]
-    pub fn quotes(mut self, tool: &'static str) -> Self {
-        if let Self::Failed { brought_by, .. } | Self::TimedOut { brought_by, .. } = &mut self {
-            *brought_by = Some(tool);
+    pub fn quoting(mut self) -> Self {
+        if let Self::Failed { is_quoting, .. } | Self::TimedOut { is_quoting, .. } = &mut self {
+            *is_quoting = true;
         }
         self
     }
@@ -347,7 +347,7 @@ impl ToolError {
 
     /// Adds the tool's own word for it.
     #[must_use]
-    pub fn cause(mut self, word: impl Into<String>) -> Self {
+    pub fn cause(mut self, word: &str) -> Self {
         if let Self::Failed { cause, .. } = &mut self {
             *cause = word.into();
         }
@@ -371,25 +371,25 @@ impl ToolError {
         }
     }
 
-    /// The error as a call's outcome.
+    /// Whether the message quotes what the tool brought in from outside.
+    #[must_use]
+    pub const fn is_quoting(&self) -> bool {
+        match self {
+            Self::Failed { is_quoting, .. } | Self::TimedOut { is_quoting, .. } => *is_quoting,
+            Self::Cancelled | Self::MissingService(_) | Self::Defect(_) => false,
+        }
+    }
+
+    /// The error as a call's outcome. It bears no stamp yet.
     #[must_use]
     pub fn into_call_error(self) -> CallError {
         let message = self.to_string();
         match self {
-            Self::Failed { hint, suggestions, cause, brought_by, .. } => {
-                let external = brought_by.map(External::by);
-                CallError {
-                    hint,
-                    suggestions,
-                    cause,
-                    external,
-                    ..CallError::new(ErrorKind::HandlerError, message)
-                }
+            Self::Failed { hint, suggestions, cause, .. } => {
+                let cause = cause.into();
+                CallError { hint, suggestions, cause, ..CallError::new(ErrorKind::HandlerError, message) }
             }
-            Self::TimedOut { brought_by, .. } => {
-                let external = brought_by.map(External::by);
-                CallError { external, ..CallError::new(ErrorKind::Timeout, message) }
-            }
+            Self::TimedOut { .. } => CallError::new(ErrorKind::Timeout, message),
             Self::Cancelled => CallError::new(ErrorKind::Cancelled, message),
             Self::MissingService(_) | Self::Defect(_) => CallError::new(ErrorKind::Exception, message),
         }
@@ -403,9 +403,9 @@ impl From<FileError> for ToolError {
                 message,
                 hint,
                 suggestions,
-                cause: String::new(),
+                cause: Box::default(),
                 notes: vec![],
-                brought_by: None,
+                is_quoting: false,
             },
             FileError::Cancelled => Self::Cancelled,
         }

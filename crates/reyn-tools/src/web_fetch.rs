@@ -9,6 +9,7 @@ use reyn_core::permission::WebOp;
 use reyn_core::redaction::told;
 use reyn_core::tool::{Category, Dispatch, Effect, External, Output, Surfaces, ToolSpec};
 use reyn_page::reading::{Extractor, ReadOptions, Reading, read};
+use reyn_web::limits::SHOWN_URL_CHARS_MAX;
 use reyn_web::{Answer, GetError, GetRequest, shown_url};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -76,7 +77,13 @@ impl Tool for WebFetch {
     }
 
     fn details(args: &Args, _context: &Context) -> Vec<String> {
-        vec![format!("the whole address: {}", args.shown())]
+        let mut details = vec![format!("the whole address: {}", args.shown())];
+        // What is cut off may be what it is all about: data on its way out.
+        let chars = args.url.chars().count();
+        if chars > SHOWN_URL_CHARS_MAX {
+            details.push(format!("it has {chars} characters, of which the first {SHOWN_URL_CHARS_MAX} are shown"));
+        }
+        details
     }
 
     fn time_max(args: &Args, _context: &Context) -> Option<Duration> {
@@ -116,7 +123,7 @@ impl Tool for WebFetch {
                 error: told(&error),
             };
             // The type is what the server calls it.
-            ToolError::failed(error).cause("not_text").note(event).quotes("web_fetch")
+            ToolError::failed(error).cause("not_text").note(event).quoting()
         })?;
         let completed = AuditEvent::WebFetchCompleted {
             chain_id,
@@ -183,10 +190,10 @@ fn failure(error: &GetError, asked: &Url, args: &Args, context: &Context) -> Too
         "timeout" => ToolError::TimedOut {
             message: format!("{message}; {}", error.advice()),
             notes: vec![],
-            brought_by: None,
+            is_quoting: false,
         },
         kind => ToolError::failed(message).cause(kind).hint(error.advice()),
     };
-    let failure = if error.quotes_beside(asked) { failure.quotes("web_fetch") } else { failure };
+    let failure = if error.quotes_beside(asked) { failure.quoting() } else { failure };
     more.into_iter().fold(failure, ToolError::note).note(failed)
 }

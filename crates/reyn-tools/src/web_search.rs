@@ -101,7 +101,7 @@ impl Tool for WebSearch {
                 };
                 let failure = ToolError::failed(error.to_string()).cause(error.kind().word());
                 let failure = failure.hint(advice(error.kind())).note(failed);
-                Err(if error.quotes_the_engine() { failure.quotes("web_search") } else { failure })
+                Err(if error.quotes_the_engine() { failure.quoting() } else { failure })
             }
         }
     }

@@ -8,6 +8,7 @@ use reyn_testkit::{FakeServer, call, calls, says};
 use serde_json::{Value, json};
 
 use crate::place::Place;
+use crate::screen::AtScreen;
 
 const LINE: &str = "The larder opens at nine on Mondays, and nobody may enter it without a lamp in his hand.";
 
@@ -255,4 +256,77 @@ fn a_program_that_an_interpreter_is_given_to_read_is_looked_through() {
     );
     assert_eq!(place.read("out"), None);
     assert!(result(&server, 2).contains('2'), "{}", result(&server, 2));
+}
+
+/// A page that is fetched on a screen, where this key answers the question; everything that was shown.
+fn asked_about(place: &Place, key: &str) -> String {
+    let mut screen = AtScreen::start_sized(place, &["ask", "go"], 120, 40);
+    screen.wait_for("no, because …");
+    screen.say(key);
+    assert_eq!(screen.finish(), Some(0));
+    screen.everything()
+}
+
+/// The same place with a model of its own for the next run.
+fn now_with(place: &Place, server: &FakeServer) {
+    let path = place.home.join(".reyn/config.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let api_base = text.lines().find(|line| line.contains("api_base")).unwrap();
+    std::fs::write(&path, text.replace(api_base, &format!("      api_base: {}", server.api_base()))).unwrap();
+}
+
+#[test]
+fn a_yes_for_always_covers_the_host_in_every_spelling_until_it_is_revoked_and_one_for_once_covers_one_call() {
+    let page = "HTTP/1.1 200 x\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\nhello page\n";
+    let port = serving_bytes(page.to_owned());
+    // The parser of addresses writes this host as `127.0.0.1`.
+    let (plain, odd) = (format!("http://127.0.0.1:{port}/"), format!("http://0x7F.1:{port}/"));
+    let server = fetch(&plain);
+    let place = Place::with(&server).env("NO_COLOR", "1").env("TERM", "xterm");
+    let place = place.config(&format!("{}web: {{fetch: ask}}\n", opened(port)));
+    let fetched = |url: &str, code: i32| {
+        let server = fetch(url);
+        now_with(&place, &server);
+        let _ = place.run(["ask", "go"]).exits(code);
+        result(&server, 1)
+    };
+    let _ = asked_about(&place, "y");
+    assert!(result(&server, 1).contains("hello page"), "{}", result(&server, 1));
+    assert!(fetched(&plain, 4).contains("permission_denied"));
+    let server = fetch(&odd);
+    now_with(&place, &server);
+    let shown = asked_about(&place, "j");
+    assert!(shown.contains("always this host") && shown.contains("127.0.0.1"), "{shown}");
+    assert_eq!(place.read(".reyn/approvals.yaml").as_deref(), Some("chat_router/http.get/127.0.0.1: true\n"));
+    assert!(fetched(&plain, 0).contains("hello page"));
+    assert!(fetched(&odd, 0).contains("hello page"));
+    assert!(fetched("http://127.0.0.2:1/", 4).contains("permission_denied"));
+    let listed = place.run(["permissions", "list"]).exits(0).stdout;
+    assert!(listed.contains("chat_router/http.get/127.0.0.1"), "{listed}");
+    let _ = place.run(["permissions", "revoke", "chat_router/http.get/127.0.0.1"]).exits(0);
+    assert!(fetched(&plain, 4).contains("permission_denied"));
+}
+
+#[test]
+fn a_person_is_told_how_much_of_an_address_is_not_shown() {
+    let server = fetch(&format!("https://example.org/?q={}", "data ".repeat(400)));
+    let place = Place::with(&server).env("NO_COLOR", "1").env("TERM", "xterm").config("web: {fetch: ask}\n");
+    let shown = asked_about(&place, "n");
+    assert!(shown.contains("it has 2023 characters, of which the first 200 are shown"), "{shown}");
+}
+
+#[test]
+fn a_profile_or_an_exclusion_takes_the_web_away_whatever_is_allowed() {
+    for profile in ["tool_deny: [web_fetch]", "categories: [file]", "tool_allow: [read_file]"] {
+        let server = fetch("https://example.org/");
+        let place = Place::with(&server)
+            .file(".reyn/capability_profiles/dev.yaml", &format!("name: dev\n{profile}\n"));
+        let done = place.run(["ask", "go", "--allow", "web.fetch", "--profile", "dev"]);
+        assert!(
+            result(&server, 1).contains("tool_excluded"),
+            "{profile} {}: {}",
+            done.stderr,
+            result(&server, 1)
+        );
+    }
 }

@@ -101,7 +101,7 @@ impl Before {
             (self.origin_of_what_was_read().or_else(quoted), remembered)
         });
         let Ok((origin, remembered)) = working.await else { return error };
-        error.external = error.external.or_else(|| origin.map(External::by));
+        error.external = error.external.or_else(|| origin.map(|tool| Box::new(External::by(tool))));
         if let Err(why) = remembered {
             let hint = error.hint.map_or_else(String::new, |hint| format!("{hint}; "));
             error.hint = Some(format!("{hint}{why}"));
