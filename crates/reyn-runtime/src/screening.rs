@@ -144,12 +144,7 @@ impl Screening {
             return CommandLook { refusal: None, events: vec![] };
         }
         let argv = || command.argv.iter().take(AUDIT_ITEMS_MAX).map(|word| told(word)).collect::<Vec<_>>();
-        let mut line = command.argv.join(" ");
-        if let Some(stdin) = stdin.filter(|_| command.is_interpreter()) {
-            line.push('\n');
-            line.push_str(stdin);
-        }
-        let matches = match self.look(&line, Scope::Exec) {
+        let matches = match self.look_at_command(command, stdin) {
             Looked::Found(matches) => matches,
             Looked::Failed => {
                 let refusal = CallError::new(
@@ -190,6 +185,17 @@ impl Screening {
             })
             .collect();
         CommandLook { refusal, events }
+    }
+
+    fn look_at_command(&self, command: &Command, stdin: Option<&str>) -> Looked {
+        let Looked::Found(mut matches) = self.look(&command.argv.join(" "), Scope::Exec) else {
+            return Looked::Failed;
+        };
+        let Some(stdin) = stdin.filter(|_| command.is_interpreter()) else { return Looked::Found(matches) };
+        let Looked::Found(of_input) = self.look(stdin, Scope::Exec) else { return Looked::Failed };
+        // Input is shown with its controls written out, and may be data of a script as well.
+        matches.extend(of_input.into_iter().filter(|one| one.id != "terminal_escape"));
+        Looked::Found(matches)
     }
 
     fn look(&self, text: &str, scope: Scope) -> Looked {

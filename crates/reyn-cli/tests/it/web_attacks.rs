@@ -316,17 +316,18 @@ fn a_person_is_told_how_much_of_an_address_is_not_shown() {
 }
 
 #[test]
-fn a_profile_or_an_exclusion_takes_the_web_away_whatever_is_allowed() {
-    for profile in ["tool_deny: [web_fetch]", "categories: [file]", "tool_allow: [read_file]"] {
-        let server = fetch("https://example.org/");
+fn a_profile_takes_the_web_away_whatever_is_allowed() {
+    // What the profile says, and whether a call is refused too; a category only hides.
+    for (profile, is_refused) in
+        [("tool_deny: [web_fetch]", true), ("tool_allow: [read_file]", true), ("categories: [file]", false)]
+    {
+        let server = fetch("http://127.0.0.1:1/");
         let place = Place::with(&server)
             .file(".reyn/capability_profiles/dev.yaml", &format!("name: dev\n{profile}\n"));
-        let done = place.run(["ask", "go", "--allow", "web.fetch", "--profile", "dev"]);
-        assert!(
-            result(&server, 1).contains("tool_excluded"),
-            "{profile} {}: {}",
-            done.stderr,
-            result(&server, 1)
-        );
+        let _ = place.run(["ask", "go", "--allow", "web.fetch", "--profile", "dev"]);
+        let shown = server.requests()[0]["tools"].to_string();
+        assert!(shown.contains("read_file") && !shown.contains("web_fetch"), "{profile}: {shown}");
+        let told = result(&server, 1);
+        assert_eq!(told.contains("tool_excluded"), is_refused, "{profile}: {told}");
     }
 }
