@@ -1,5 +1,6 @@
 //! What a call is about and what came of it, each on one line.
 
+use reyn_core::redaction::redact_secrets;
 use reyn_core::text::{excerpt, shell_word};
 use reyn_core::tool::{Args, Outcome, ToolCall};
 use serde_json::{Map, Value};
@@ -40,7 +41,7 @@ fn fact(value: &Value) -> String {
     }
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let last = text.trim_end().lines().last().unwrap_or_default();
-    excerpt(last, FACT_CHARS_MAX)
+    excerpt(&redact_secrets(last), FACT_CHARS_MAX)
 }
 
 /// Longest value of a fact on a call's line.
@@ -51,7 +52,7 @@ pub(crate) fn target(call: &ToolCall) -> String {
     match &call.args {
         Args::Object(map) => {
             let first = map.values().find_map(words).unwrap_or_default();
-            excerpt(&first.replace('\n', " "), 80)
+            excerpt(&redact_secrets(&first).replace('\n', " "), 80)
         }
         Args::Malformed { .. } => "(unreadable arguments)".to_owned(),
     }

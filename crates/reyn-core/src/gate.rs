@@ -206,6 +206,7 @@ impl Refusal {
             hint: Some(self.lifts_when),
             wants_person: self.wants_person,
             cause: String::new(),
+            external: None,
         }
     }
 }

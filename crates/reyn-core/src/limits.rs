@@ -43,8 +43,16 @@ pub const WEB_SEARCH_RESULTS_MAX: u64 = 50;
 pub const WEB_QUERY_CHARS_MAX: usize = 500;
 /// Random bytes of the id of a fence.
 pub const FENCE_ID_BYTES: usize = 8;
-/// A line from which on a text that repeats it is taken for a copy, in bytes.
-pub const REPEATED_LINE_BYTES_MIN: usize = 60;
+/// A passage from which on a text that repeats it is taken for a copy, in bytes of letters and digits.
+pub const REPEATED_BYTES_MIN: usize = 55;
+/// The stretches that such passages are compared by, in bytes.
+pub const REPEATED_GRAM_BYTES: usize = 40;
+/// Words of a command that are looked at as paths of files from outside.
+pub const COMMAND_PATHS_MAX: usize = 256;
+/// Longest of these words, in bytes.
+pub const COMMAND_PATH_BYTES_MAX: usize = 4096;
+/// Length of the memory of the files from outside, in bytes.
+pub const EXTERNAL_MEMORY_BYTES_MAX: u64 = 64 << 20;
 /// Files from outside that one project remembers.
 pub const EXTERNAL_FILES_MAX: usize = 200_000;
 /// How much of the beginning and of the end of a file tells it from others, in bytes.

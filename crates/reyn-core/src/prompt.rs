@@ -178,14 +178,22 @@ fn listed(items: &[Value]) -> String {
 
 fn error_text(error: &CallError) -> String {
     let cause = if error.cause.is_empty() { String::new() } else { format!(", {}", error.cause) };
-    let mut text = format!("Error ({}{cause}): {}", error.kind.name(), error.message);
+    let mut text = error.message.clone();
     if !error.suggestions.is_empty() {
         let _ = write!(text, "\nDid you mean {}?", crate::text::alternatives(&error.suggestions));
     }
     if let Some(hint) = &error.hint {
         let _ = write!(text, "\nHint: {hint}");
     }
-    text
+    let kind = error.kind.name();
+    match &error.external {
+        // The hint too: it can name a host that the other side named.
+        Some(external) if !external.fence_id.is_empty() => {
+            let fence_id = &external.fence_id;
+            format!("Error ({kind}{cause}): it failed with\n{}", fenced(&text, fence_id))
+        }
+        Some(_) | None => format!("Error ({kind}{cause}): {text}"),
+    }
 }
 
 #[cfg(test)]
@@ -258,6 +266,25 @@ mod tests {
         assert_eq!(
             outcome_text(&call("{}"), &Outcome::Error(error)),
             "Error (unknown_tool): no tool is named `cat`\nDid you mean `read_file` or `write_file`?\nHint: call one of them"
+        );
+    }
+
+    #[test]
+    fn an_error_that_quotes_what_came_from_outside_stands_in_a_fence() {
+        let mut error = CallError::new(ErrorKind::HandlerError, "the body is `do as I say`").cause("decode");
+        error.hint = Some("use another source".into());
+        error.external = Some(External::by("web_fetch").into());
+        let shown =
+            |error: &CallError| outcome_text(&call("{}"), &Outcome::Error(error.clone())).into_owned();
+        assert_eq!(
+            shown(&error),
+            "Error (handler_error, decode): the body is `do as I say`\nHint: use another source"
+        );
+        error.external = Some(External::by("web_fetch").fenced("00ff").into());
+        assert_eq!(
+            shown(&error),
+            "Error (handler_error, decode): it failed with\n<<<EXTERNAL_UNTRUSTED id=00ff>>>\nthe body is `do as I say`\n\
+             Hint: use another source\n<<<END_EXTERNAL_UNTRUSTED id=00ff>>>"
         );
     }
 

@@ -376,6 +376,9 @@ pub struct CallError {
     /// The tool's own word for what went wrong, for programs, e.g. `rate_limited`. Empty when it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
+    /// The stamp of an error that quotes what came from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<Box<External>>,
 }
 
 impl CallError {
@@ -389,6 +392,7 @@ impl CallError {
             hint: None,
             wants_person: false,
             cause: String::new(),
+            external: None,
         }
     }
 

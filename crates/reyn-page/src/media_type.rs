@@ -44,11 +44,14 @@ pub(crate) fn form_of(bytes: &[u8], declared: Option<&str>) -> (String, Form) {
 /// Types that are no text even where their bytes look like one.
 const BINARY_TYPES: [&str; 3] = ["application/pdf", "application/zip", "application/gzip"];
 
+/// Bytes of a half of a type (RFC 6838); a longer one is as if it were not declared.
+const PART_BYTES_MAX: usize = 127;
+
 fn essence(content_type: &str) -> Option<String> {
     let essence = content_type.split([';', ',']).next().unwrap_or_default().trim().to_ascii_lowercase();
     let (kind, name) = essence.split_once('/')?;
     let is_token = |part: &str| {
-        !part.is_empty()
+        (1..=PART_BYTES_MAX).contains(&part.len())
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
     };
     (is_token(kind) && is_token(name)).then_some(essence)

@@ -16,7 +16,7 @@ use reyn_core::limits::{AUDIT_ITEMS_MAX, ERROR_BYTES_MAX, QUESTIONS_PER_CALL_MAX
 use reyn_core::permission::{Approval, Scope};
 use reyn_core::redaction::{redacted, told};
 use reyn_core::text::{prefix, shown_path};
-use reyn_core::tool::{Args, CallError, Effect, ErrorKind, Outcome, Output, ToolCall};
+use reyn_core::tool::{Args, CallError, Effect, ErrorKind, External, Outcome, Output, ToolCall};
 use reyn_tools::{Context, Prepared, Registry, ToolError};
 use tokio_util::sync::CancellationToken;
 
@@ -78,7 +78,10 @@ impl Gate {
             salvaged,
         })?;
         let outcome = match self.judge(call, later, journal, cancel).await? {
-            Judged::Refused(error) => self.refused(call, error, journal)?,
+            Judged::Refused(error) => {
+                let error = self.quoting(call, error, journal, cancel).await?;
+                self.refused(call, error, journal)?
+            }
             Judged::Permitted(permitted) => self.execute(call, permitted, journal, cancel).await?,
         };
         journal.audit_outcome(call, &outcome)?;
@@ -162,7 +165,8 @@ impl Gate {
     ) -> Result<Option<CallError>, SessionError> {
         for need in needs(prepared) {
             let Need::Exec { command } = need else { continue };
-            let look = self.screening.command(command, &journal.chain_id());
+            let stdin = call.args.as_object().and_then(|args| args.get("stdin")?.as_str());
+            let look = self.screening.command(command, stdin, &journal.chain_id());
             for event in look.events {
                 journal.audit(event)?;
             }
@@ -283,6 +287,54 @@ impl Gate {
         Ok(outcome)
     }
 
+    /// How long a call may run: a program has a bound of the operator's own, any other call none above the usual one.
+    fn time_max(&self, prepared: &Prepared, is_program: bool, context: &Context) -> Duration {
+        match prepared.time_max(context) {
+            Some(time_max) if is_program => time_max,
+            Some(time_max) => time_max.min(self.call_time_max),
+            None => self.call_time_max,
+        }
+    }
+
+    /// A change that cannot be made fails before it is asked about, and its error may quote the file.
+    async fn quoting(
+        &self,
+        call: &ToolCall,
+        error: CallError,
+        journal: &mut Journal,
+        cancel: &CancellationToken,
+    ) -> Result<CallError, SessionError> {
+        if error.kind != ErrorKind::HandlerError {
+            return Ok(error);
+        }
+        let Ok(prepared) = self.prepare(call.clone(), cancel).await else { return Ok(error) };
+        let before = Before::of(&prepared, call, journal.entries(), &self.context).await;
+        self.admitted(error, before, prepared.spec().name, journal).await
+    }
+
+    /// An error as a model may read it.
+    async fn admitted(
+        &self,
+        error: CallError,
+        before: Option<Before>,
+        tool: &str,
+        journal: &mut Journal,
+    ) -> Result<CallError, SessionError> {
+        let error = match before {
+            Some(before) => before.after_failure(error).await,
+            None => error,
+        };
+        match self.screening.admit_error(error, tool, &journal.chain_id()) {
+            Ok((error, events)) => {
+                for event in events {
+                    journal.audit(event)?;
+                }
+                Ok(cut(error))
+            }
+            Err(error) => Ok(error),
+        }
+    }
+
     /// Runs a permitted call within its time, and bounds what it says.
     async fn perform(
         &self,
@@ -302,9 +354,9 @@ impl Gate {
             Need::Exec { command } => Some(command.clone()),
             Need::File { .. } | Need::Web { .. } => None,
         });
-        let time_max = prepared.time_max(&context).unwrap_or(self.call_time_max);
+        let time_max = self.time_max(prepared, command.is_some(), &context);
         let (tool, result_bytes_max) = (prepared.spec().name, prepared.result_bytes_max());
-        let before = Before::of(prepared, call, journal.entries(), &context).await;
+        let mut before = Before::of(prepared, call, journal.entries(), &context).await;
         let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
         let outcome = tokio::select! {
             biased;
@@ -314,7 +366,7 @@ impl Gate {
                     for event in std::mem::take(&mut output.notes) {
                         journal.audit(event)?;
                     }
-                    if let Some(before) = before {
+                    if let Some(before) = before.take() {
                         output = before.after(output, cancel).await;
                     }
                     match self.screening.admit(output, tool, &journal.chain_id()) {
@@ -331,7 +383,7 @@ impl Gate {
                     for event in error.take_notes() {
                         journal.audit(event)?;
                     }
-                    Outcome::Error(cut(failure(error, effect)))
+                    Outcome::Error(failure(error, tool, effect))
                 }
                 Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
                 Err(_elapsed) => {
@@ -340,6 +392,10 @@ impl Gate {
             },
         };
         context.cancel.cancel();
+        let outcome = match outcome {
+            Outcome::Error(error) => Outcome::Error(self.admitted(error, before, tool, journal).await?),
+            Outcome::Ok(output) => Outcome::Ok(output),
+        };
         let is_cancelled = matches!(&outcome, Outcome::Error(error) if error.kind == ErrorKind::Cancelled);
         if let Some(command) = command.filter(|_| is_cancelled) {
             let argv = command.argv.iter().take(AUDIT_ITEMS_MAX).map(|word| told(word)).collect();
@@ -384,12 +440,13 @@ fn cancelled_before() -> CallError {
     CallError::new(ErrorKind::Cancelled, "cancelled by the person before it ran")
 }
 
-fn failure(error: ToolError, effect: Effect) -> CallError {
+fn failure(error: ToolError, tool: &str, effect: Effect) -> CallError {
     match error {
         ToolError::Cancelled => cut_short(ErrorKind::Cancelled, "cancelled by the person", effect),
         ToolError::Defect(text) => cut_short(ErrorKind::Exception, &text, effect),
         other @ (ToolError::Failed { .. } | ToolError::TimedOut { .. } | ToolError::MissingService(_)) => {
-            other.into_call_error()
+            let external = other.is_quoting().then(|| Box::new(External::by(tool)));
+            CallError { external, ..other.into_call_error() }
         }
     }
 }

@@ -8,7 +8,7 @@ use reyn_core::limits::{AUDIT_ITEMS_MAX, FENCE_ID_BYTES};
 use reyn_core::permission::Command;
 use reyn_core::redaction::told;
 use reyn_core::settings::{ThreatScanSettings, ThreatScope as Scope};
-use reyn_core::tool::{CallError, ErrorKind, Output};
+use reyn_core::tool::{CallError, ErrorKind, External, Output};
 use reyn_untrusted::{Match, PatternError, ScanOptions, Scanner, Verdict, disarmed};
 use serde_json::Value;
 
@@ -76,34 +76,58 @@ impl Screening {
         chain_id: &str,
     ) -> Result<(Output, Vec<AuditEvent>), CallError> {
         let Some(external) = output.external.take() else { return Ok((output, vec![])) };
+        let mut texts = vec![&mut output.body];
+        output.fields.values_mut().for_each(|value| each_string(value, &mut texts));
+        let events = self.disarm(texts, tool, chain_id)?;
+        output.external = Some(self.stamped(external)?);
+        Ok((output, events))
+    }
+
+    /// The same for an error that quotes what came from outside.
+    pub(crate) fn admit_error(
+        &self,
+        mut error: CallError,
+        tool: &str,
+        chain_id: &str,
+    ) -> Result<(CallError, Vec<AuditEvent>), CallError> {
+        let Some(external) = error.external.take() else { return Ok((error, vec![])) };
+        let texts = [&mut error.message].into_iter().chain(&mut error.suggestions).chain(&mut error.hint);
+        let events = self.disarm(texts.collect(), tool, chain_id)?;
+        error.external = Some(Box::new(self.stamped(*external)?));
+        Ok((error, events))
+    }
+
+    fn stamped(&self, external: External) -> Result<External, CallError> {
+        Ok(if self.is_fenced { external.fenced(fence_id()?) } else { external })
+    }
+
+    /// Looks through texts from outside and makes them safe to read. Says what was found.
+    fn disarm(
+        &self,
+        texts: Vec<&mut String>,
+        tool: &str,
+        chain_id: &str,
+    ) -> Result<Vec<AuditEvent>, CallError> {
         let mut found: Vec<Match> = vec![];
-        let mut is_failed = false;
-        let mut look = |text: &str| match self.look(text, Scope::Context) {
-            Looked::Found(matches) => {
-                for one in matches {
-                    if !found.iter().any(|known| known.id == one.id) {
-                        found.push(one);
+        for text in texts {
+            match self.look(text, Scope::Context) {
+                Looked::Found(matches) => {
+                    for one in matches {
+                        if !found.iter().any(|known| known.id == one.id) {
+                            found.push(one);
+                        }
                     }
                 }
+                Looked::Failed => {
+                    return Err(CallError::new(
+                        ErrorKind::Exception,
+                        format!("the result of `{tool}` is withheld: looking through it for threats failed"),
+                    )
+                    .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through"));
+                }
             }
-            Looked::Failed => is_failed = true,
-        };
-        look(&output.body);
-        output.body = disarmed(&output.body);
-        for value in output.fields.values_mut() {
-            each_string(value, &mut |text| {
-                look(text);
-                *text = disarmed(text);
-            });
+            *text = disarmed(text);
         }
-        if is_failed {
-            return Err(CallError::new(
-                ErrorKind::Exception,
-                format!("the result of `{tool}` is withheld: looking through it for threats failed"),
-            )
-            .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through"));
-        }
-        output.external = Some(if self.is_fenced { external.fenced(fence_id()?) } else { external });
         let event = |one: &Match| AuditEvent::ThreatScanMatch {
             chain_id: chain_id.to_owned(),
             tool: tool.to_owned(),
@@ -111,17 +135,16 @@ impl Screening {
             severity: one.severity.name().to_owned(),
             scope: one.scope.name().to_owned(),
         };
-        let events = found.iter().map(event).collect();
-        Ok((output, events))
+        Ok(found.iter().map(event).collect())
     }
 
-    /// Looks through a command before it runs.
-    pub(crate) fn command(&self, command: &Command, chain_id: &str) -> CommandLook {
+    /// Looks through a command before it runs, and through its input where that is a program.
+    pub(crate) fn command(&self, command: &Command, stdin: Option<&str>, chain_id: &str) -> CommandLook {
         if self.scanner.is_none() {
             return CommandLook { refusal: None, events: vec![] };
         }
         let argv = || command.argv.iter().take(AUDIT_ITEMS_MAX).map(|word| told(word)).collect::<Vec<_>>();
-        let matches = match self.look(&command.argv.join(" "), Scope::Exec) {
+        let matches = match self.look_at_command(command, stdin) {
             Looked::Found(matches) => matches,
             Looked::Failed => {
                 let refusal = CallError::new(
@@ -164,6 +187,17 @@ impl Screening {
         CommandLook { refusal, events }
     }
 
+    fn look_at_command(&self, command: &Command, stdin: Option<&str>) -> Looked {
+        let Looked::Found(mut matches) = self.look(&command.argv.join(" "), Scope::Exec) else {
+            return Looked::Failed;
+        };
+        let Some(stdin) = stdin.filter(|_| command.is_interpreter()) else { return Looked::Found(matches) };
+        let Looked::Found(of_input) = self.look(stdin, Scope::Exec) else { return Looked::Failed };
+        // Input is shown with its controls written out, and may be data of a script as well.
+        matches.extend(of_input.into_iter().filter(|one| one.id != "terminal_escape"));
+        Looked::Found(matches)
+    }
+
     fn look(&self, text: &str, scope: Scope) -> Looked {
         let Some(scanner) = &self.scanner else { return Looked::Found(vec![]) };
         let looking = || scanner.get().map(|scanner| scanner.scan(text, scope));
@@ -186,11 +220,11 @@ fn fence_id() -> Result<String, CallError> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn each_string(value: &mut Value, change: &mut dyn FnMut(&mut String)) {
+fn each_string<'a>(value: &'a mut Value, texts: &mut Vec<&'a mut String>) {
     match value {
-        Value::String(text) => change(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, change)),
-        Value::Object(map) => map.values_mut().for_each(|item| each_string(item, change)),
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_string(item, texts)),
+        Value::Object(map) => map.values_mut().for_each(|item| each_string(item, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

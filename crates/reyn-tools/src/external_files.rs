@@ -1,7 +1,7 @@
 //! Which files came from outside, known again by what is in them.
 //!
 //! Invariant: a file that was remembered is recognised wherever it is moved or copied to, as long as its bytes stay
-//! the same. The memory only grows; what cannot be written down is an error of the call that brought it.
+//! the same. The memory only grows; what cannot be written down is known as long as the process runs.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use reyn_core::limits::{EXTERNAL_FILES_MAX, EXTERNAL_SAMPLE_BYTES};
+use reyn_core::limits::{EXTERNAL_FILES_MAX, EXTERNAL_MEMORY_BYTES_MAX, EXTERNAL_SAMPLE_BYTES};
 use reyn_core::permission::Target;
 use reyn_workspace::Workspace;
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,19 @@ struct Remembered {
     tool: String,
 }
 
+impl Known {
+    fn has(&self, one: &Remembered) -> bool {
+        self.by_length.get(&one.bytes).is_some_and(|marks| marks.contains_key(&one.sha256))
+    }
+
+    fn add(&mut self, one: Remembered) {
+        if !self.has(&one) {
+            self.count += 1;
+            self.by_length.entry(one.bytes).or_default().insert(one.sha256, one.tool);
+        }
+    }
+}
+
 impl ExternalFiles {
     /// The memory in this file, which need not exist.
     #[must_use]
@@ -89,51 +102,86 @@ impl ExternalFiles {
         targets.into_iter().find_map(|target| self.origin(&target, workspace))
     }
 
-    /// Remembers that this tool brought the file from outside. An empty file says nothing and is passed over.
+    /// Remembers that this tool brought these files from outside. An empty file says nothing and is passed over.
     ///
     /// # Errors
-    /// When it cannot be read or written down.
-    pub fn remember(&self, file: &File, tool: &str) -> Result<(), ExternalFilesError> {
-        let fail = |error| self.fail(error);
-        let length = file.metadata().map_err(fail)?.len();
-        if length == 0 {
-            return Ok(());
+    /// When one cannot be read, or they cannot be written down. What could be read is then known as long as this
+    /// process runs.
+    pub fn remember(&self, files: impl Iterator<Item = File>, tool: &str) -> Result<(), ExternalFilesError> {
+        let mut failure = None;
+        let mut fresh = vec![];
+        for file in files {
+            match file.metadata().and_then(|found| Ok((found.len(), mark(&file, found.len())?))) {
+                Ok((0, _)) => {}
+                Ok((bytes, sha256)) => fresh.push(Remembered { bytes, sha256, tool: tool.to_owned() }),
+                Err(error) => failure = Some(error),
+            }
         }
-        let sha256 = mark(file, length).map_err(fail)?;
         let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.refresh(&mut known)?;
-        if known.by_length.get(&length).is_some_and(|marks| marks.contains_key(&sha256)) {
+        let refreshed = self.refresh(&mut known);
+        let mut text = vec![];
+        for one in fresh {
+            if known.has(&one) {
+                continue;
+            }
+            if known.count >= EXTERNAL_FILES_MAX {
+                failure = Some(std::io::Error::other(format!("it holds {EXTERNAL_FILES_MAX} files already")));
+                break;
+            }
+            serde_json::to_writer(&mut text, &one).map_err(|error| self.fail(error.into()))?;
+            text.push(b'\n');
+            known.add(one);
+        }
+        refreshed?;
+        self.append(text).map_err(|error| self.fail(error))?;
+        failure.map_or(Ok(()), |error| Err(self.fail(error)))
+    }
+
+    /// Writes lines in one go and in append mode, so that those of several processes do not mix.
+    fn append(&self, mut lines: Vec<u8>) -> std::io::Result<()> {
+        if lines.is_empty() {
             return Ok(());
         }
-        if known.count >= EXTERNAL_FILES_MAX {
-            return Err(
-                self.fail(std::io::Error::other(format!("it holds {EXTERNAL_FILES_MAX} files already")))
-            );
-        }
-        let line = Remembered { bytes: length, sha256, tool: tool.to_owned() };
-        let mut text = serde_json::to_vec(&line).map_err(|error| self.fail(error.into()))?;
-        text.push(b'\n');
         if let Some(folder) = self.path.parent() {
-            std::fs::create_dir_all(folder).map_err(fail)?;
+            std::fs::create_dir_all(folder)?;
         }
-        // One write in append mode, so that lines of several processes do not mix.
-        let mut memory = OpenOptions::new().append(true).create(true).open(&self.path).map_err(fail)?;
-        memory.write_all(&text).and_then(|()| memory.sync_data()).map_err(fail)
+        let mut memory = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
+        let length = memory.metadata()?.len();
+        if length > 0 {
+            let mut last = [0];
+            memory.seek(SeekFrom::Start(length - 1))?;
+            memory.read_exact(&mut last)?;
+            // After a line that a dead process left torn, this one would be part of it.
+            if last != *b"\n" {
+                lines.insert(0, b'\n');
+            }
+        }
+        memory.write_all(&lines)?;
+        memory.sync_data()
     }
 
     /// Reads what was appended since.
     fn refresh(&self, known: &mut Known) -> Result<(), ExternalFilesError> {
-        let mut memory = match File::open(&self.path) {
-            Ok(memory) => memory,
+        // What came with a project may be a link to another file, or a pipe that nobody writes to.
+        match std::fs::symlink_metadata(&self.path) {
+            Ok(found) if !found.is_file() => {
+                return Err(self.fail(std::io::Error::other("it is no regular file")));
+            }
+            Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(self.fail(error)),
-        };
+        }
+        let mut memory = File::open(&self.path).map_err(|error| self.fail(error))?;
         let length = memory.metadata().map_err(|error| self.fail(error))?.len();
+        if length > EXTERNAL_MEMORY_BYTES_MAX {
+            let why = format!("it is longer than {EXTERNAL_MEMORY_BYTES_MAX} bytes; remove it to begin anew");
+            return Err(self.fail(std::io::Error::other(why)));
+        }
         if length == known.read_bytes {
             return Ok(());
         }
         if length < known.read_bytes {
-            *known = Known::default();
+            known.read_bytes = 0;
         }
         memory.seek(SeekFrom::Start(known.read_bytes)).map_err(|error| self.fail(error))?;
         let mut lines = BufReader::new(memory.take(length - known.read_bytes));
@@ -147,11 +195,8 @@ impl ExternalFiles {
             }
             known.read_bytes += read as u64;
             // A damaged line says nothing about any file.
-            if let Ok(one) = serde_json::from_slice::<Remembered>(&line)
-                && known.count < EXTERNAL_FILES_MAX
-            {
-                known.count += 1;
-                known.by_length.entry(one.bytes).or_default().insert(one.sha256, one.tool);
+            if let Ok(one) = serde_json::from_slice::<Remembered>(&line) {
+                known.add(one);
             }
         }
     }
@@ -192,8 +237,8 @@ mod tests {
         let (first, second) = (memory(), memory());
         std::fs::write(at("page.html"), "<p>hello").unwrap();
         assert_eq!(first.brought_by(&open("page.html")).unwrap(), None);
-        first.remember(&open("page.html"), "exec").unwrap();
-        first.remember(&open("page.html"), "exec").unwrap();
+        first.remember([open("page.html")].into_iter(), "exec").unwrap();
+        first.remember([open("page.html")].into_iter(), "exec").unwrap();
         std::fs::copy(at("page.html"), at("copy.md")).unwrap();
         assert_eq!(second.brought_by(&open("copy.md")).unwrap().as_deref(), Some("exec"));
         std::fs::write(at("copy.md"), "<p>hallo").unwrap();
@@ -210,7 +255,7 @@ mod tests {
         let size = usize::try_from(EXTERNAL_SAMPLE_BYTES).unwrap() * 3;
         let mut bytes = vec![b'x'; size];
         std::fs::write(at("large"), &bytes).unwrap();
-        memory.remember(&open("large"), "web_fetch").unwrap();
+        memory.remember([open("large")].into_iter(), "web_fetch").unwrap();
         std::fs::write(at("memory"), [std::fs::read(at("memory")).unwrap(), b"{torn".to_vec()].concat())
             .unwrap();
         let memory = ExternalFiles::new(at("memory"));
@@ -218,5 +263,48 @@ mod tests {
         *bytes.last_mut().unwrap() = b'y';
         std::fs::write(at("large"), &bytes).unwrap();
         assert_eq!(memory.brought_by(&open("large")).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_remembered_after_a_torn_line_is_no_part_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("memory"), b"{\"bytes\":5,\"sha").unwrap();
+        std::fs::write(at("page"), "<p>hello").unwrap();
+        let open = || File::open(at("page")).unwrap();
+        ExternalFiles::new(at("memory")).remember([open()].into_iter(), "exec").unwrap();
+        let known = ExternalFiles::new(at("memory")).brought_by(&open()).unwrap();
+        assert_eq!(known.as_deref(), Some("exec"));
+    }
+
+    #[test]
+    fn what_cannot_be_written_down_is_an_error_and_is_known_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        // A file stands where the folder of the memory would be.
+        std::fs::write(at("state"), "").unwrap();
+        std::fs::write(at("page"), "<p>hello").unwrap();
+        let open = || File::open(at("page")).unwrap();
+        let memory = ExternalFiles::new(at("state/memory"));
+        memory.remember([open()].into_iter(), "exec").unwrap_err();
+        let Known { by_length, .. } = &*memory.known.lock().unwrap();
+        assert_eq!(by_length.values().map(HashMap::len).sum::<usize>(), 1);
+    }
+
+    #[test]
+    fn a_memory_that_is_a_link_or_too_long_is_an_error_and_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("page"), "<p>hello").unwrap();
+        std::fs::write(at("elsewhere"), "mine").unwrap();
+        std::os::unix::fs::symlink(at("elsewhere"), at("link")).unwrap();
+        File::create(at("long")).unwrap().set_len(EXTERNAL_MEMORY_BYTES_MAX + 1).unwrap();
+        let open = || File::open(at("page")).unwrap();
+        for name in ["link", "long"] {
+            let memory = ExternalFiles::new(at(name));
+            memory.brought_by(&open()).unwrap_err();
+            memory.remember([open()].into_iter(), "exec").unwrap_err();
+        }
+        assert_eq!(std::fs::read_to_string(at("elsewhere")).unwrap(), "mine");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use reyn_core::limits::RESULT_BYTES_MAX;
 use reyn_core::permission::FileOp;
-use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_core::tool::{Category, Dispatch, Effect, External, Output, Surfaces, ToolSpec};
 use reyn_search::GlobRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -73,9 +73,14 @@ impl Tool for GlobFiles {
             max_results,
         };
         let base = workspace.search_base(touched.file(0));
-        let found = blocking(move || {
+        let (found, brought) = blocking(move || {
             let judge = |target: &_| touched.admits(FileOp::Glob, target);
-            workspace.glob(touched.file(0), &request, &judge, &context.cancel)
+            let found = workspace.glob(touched.file(0), &request, &judge, &context.cancel)?;
+            // Whoever sends a file names it too.
+            let base = workspace.search_base(touched.file(0));
+            let paths = found.paths.iter().map(|path| base.join(path));
+            let brought = context.external_files().and_then(|files| files.any_brought(paths, &workspace));
+            Ok((found, brought))
         })
         .await?;
         let mut paths = String::new();
@@ -90,7 +95,9 @@ impl Tool for GlobFiles {
         }
         let has_more = found.has_more || count < found.paths.len();
         let output = Output::text("matches", paths).with("pattern", args.pattern).with("count", count);
-        Ok(with_rest(output, &found.skipped, has_more.then_some(offset + count), found.partial))
+        let mut output = with_rest(output, &found.skipped, has_more.then_some(offset + count), found.partial);
+        output.external = brought.map(External::by);
+        Ok(output)
     }
 }
 

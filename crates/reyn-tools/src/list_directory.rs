@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use reyn_core::permission::FileOp;
-use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_core::tool::{Category, Dispatch, Effect, External, Output, Surfaces, ToolSpec};
 use reyn_workspace::ListRequest;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -54,7 +54,14 @@ impl Tool for ListDirectory {
         let entries_max = args.max_results.unwrap_or(DEFAULT_MAX_RESULTS).min(MAX_RESULTS_MAX);
         let request =
             ListRequest { offset: args.offset.unwrap_or(0) as usize, entries_max: entries_max as usize };
-        let listing = blocking(move || workspace.list(touched.file(0), request, &context.cancel)).await?;
+        let (listing, brought) = blocking(move || {
+            let listing = workspace.list(touched.file(0), request, &context.cancel)?;
+            // Whoever sends a file names it too.
+            let paths = listing.entries.iter().map(|entry| touched.file(0).path.join(&entry.name));
+            let brought = context.external_files().and_then(|files| files.any_brought(paths, &workspace));
+            Ok((listing, brought))
+        })
+        .await?;
         let mut names = String::new();
         for entry in &listing.entries {
             let _ = writeln!(names, "{}{}", entry.name, entry.mark);
@@ -67,6 +74,7 @@ impl Tool for ListDirectory {
             let note = format!("the folder holds more; only {} names were looked at", listing.total);
             output = output.with("partial", note);
         }
+        output.external = brought.map(External::by);
         Ok(output)
     }
 }

@@ -277,9 +277,11 @@ pub enum ToolError {
         /// Names that exist and are near the one that does not.
         suggestions: Vec<String>,
         /// The tool's own word for it, as [`CallError::cause`].
-        cause: String,
+        cause: Box<str>,
         /// What the audit trail is told of it beside that the call failed.
         notes: Vec<AuditEvent>,
+        /// Whether the message quotes what the tool brought in from outside.
+        is_quoting: bool,
     },
     /// It ran longer than the call allows.
     #[error("{message}")]
@@ -288,6 +290,8 @@ pub enum ToolError {
         message: String,
         /// What the audit trail is told of it beside that the call failed.
         notes: Vec<AuditEvent>,
+        /// Whether the message quotes what the tool brought in from outside.
+        is_quoting: bool,
     },
     /// The turn was cancelled while it ran.
     #[error("cancelled by the person")]
@@ -308,9 +312,19 @@ impl ToolError {
             message: message.into(),
             hint: None,
             suggestions: vec![],
-            cause: String::new(),
+            cause: Box::default(),
             notes: vec![],
+            is_quoting: false,
         }
+    }
+
+    /// Says that the message quotes what the tool brought in from outside.
+    #[must_use]
+    pub fn quoting(mut self) -> Self {
+        if let Self::Failed { is_quoting, .. } | Self::TimedOut { is_quoting, .. } = &mut self {
+            *is_quoting = true;
+        }
+        self
     }
 
     /// Adds what to do next.
@@ -333,7 +347,7 @@ impl ToolError {
 
     /// Adds the tool's own word for it.
     #[must_use]
-    pub fn cause(mut self, word: impl Into<String>) -> Self {
+    pub fn cause(mut self, word: &str) -> Self {
         if let Self::Failed { cause, .. } = &mut self {
             *cause = word.into();
         }
@@ -357,12 +371,22 @@ impl ToolError {
         }
     }
 
-    /// The error as a call's outcome.
+    /// Whether the message quotes what the tool brought in from outside.
+    #[must_use]
+    pub const fn is_quoting(&self) -> bool {
+        match self {
+            Self::Failed { is_quoting, .. } | Self::TimedOut { is_quoting, .. } => *is_quoting,
+            Self::Cancelled | Self::MissingService(_) | Self::Defect(_) => false,
+        }
+    }
+
+    /// The error as a call's outcome. It bears no stamp yet.
     #[must_use]
     pub fn into_call_error(self) -> CallError {
         let message = self.to_string();
         match self {
             Self::Failed { hint, suggestions, cause, .. } => {
+                let cause = cause.into();
                 CallError { hint, suggestions, cause, ..CallError::new(ErrorKind::HandlerError, message) }
             }
             Self::TimedOut { .. } => CallError::new(ErrorKind::Timeout, message),
@@ -375,9 +399,14 @@ impl ToolError {
 impl From<FileError> for ToolError {
     fn from(error: FileError) -> Self {
         match error {
-            FileError::Failed { message, hint, suggestions } => {
-                Self::Failed { message, hint, suggestions, cause: String::new(), notes: vec![] }
-            }
+            FileError::Failed { message, hint, suggestions } => Self::Failed {
+                message,
+                hint,
+                suggestions,
+                cause: Box::default(),
+                notes: vec![],
+                is_quoting: false,
+            },
             FileError::Cancelled => Self::Cancelled,
         }
     }

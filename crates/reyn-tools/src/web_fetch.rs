@@ -9,9 +9,11 @@ use reyn_core::permission::WebOp;
 use reyn_core::redaction::told;
 use reyn_core::tool::{Category, Dispatch, Effect, External, Output, Surfaces, ToolSpec};
 use reyn_page::reading::{Extractor, ReadOptions, Reading, read};
+use reyn_web::limits::SHOWN_URL_CHARS_MAX;
 use reyn_web::{Answer, GetError, GetRequest, shown_url};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use url::Url;
 
 use crate::tool::{Context, Tool, ToolError, Touched, Wish};
 use crate::web::Web;
@@ -75,7 +77,13 @@ impl Tool for WebFetch {
     }
 
     fn details(args: &Args, _context: &Context) -> Vec<String> {
-        vec![format!("the whole address: {}", args.shown())]
+        let mut details = vec![format!("the whole address: {}", args.shown())];
+        // What is cut off may be what it is all about: data on its way out.
+        let chars = args.url.chars().count();
+        if chars > SHOWN_URL_CHARS_MAX {
+            details.push(format!("it has {chars} characters, of which the first {SHOWN_URL_CHARS_MAX} are shown"));
+        }
+        details
     }
 
     fn time_max(args: &Args, _context: &Context) -> Option<Duration> {
@@ -93,10 +101,11 @@ impl Tool for WebFetch {
 
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         let web = context.web()?;
-        let url = touched.page().to_string();
+        let asked = touched.page().clone();
+        let url = asked.to_string();
         let admits = Arc::new(move |host: &str| touched.admits_host(WebOp::Fetch, host));
         let request = GetRequest { timeout_ms: args.seconds() * 1000, admits: Some(admits), ..GetRequest::new(url) };
-        let failed = |error: &GetError| failure(error, &args, &context);
+        let failed = |error: &GetError| failure(error, &asked, &args, &context);
         let answer = web.client.get(&request, &context.cancel).await.map_err(|error| failed(&error))?;
         let (chars_max, shown, chain_id) = (args.chars_max(), args.shown(), context.chain_id.clone());
         let Answer { final_url, status, content_type, body, .. } = answer;
@@ -111,9 +120,10 @@ impl Tool for WebFetch {
                 chain_id: chain_id.clone(),
                 url,
                 status: "not_text".to_owned(),
-                error: error.clone(),
+                error: told(&error),
             };
-            ToolError::failed(error).cause("not_text").note(event)
+            // The type is what the server calls it.
+            ToolError::failed(error).cause("not_text").note(event).quoting()
         })?;
         let completed = AuditEvent::WebFetchCompleted {
             chain_id,
@@ -160,27 +170,30 @@ const fn extractor(extractor: Extractor) -> &'static str {
 }
 
 /// The failure, and what the audit trail is told of it.
-fn failure(error: &GetError, args: &Args, context: &Context) -> ToolError {
+fn failure(error: &GetError, asked: &Url, args: &Args, context: &Context) -> ToolError {
     let (chain_id, url, message) = (context.chain_id.clone(), args.shown(), error.to_string());
     let failed = AuditEvent::WebFetchFailed {
         chain_id: chain_id.clone(),
         url: url.clone(),
         status: error.kind().to_owned(),
-        error: message.clone(),
+        error: told(&message),
     };
-    let reason = message.clone();
+    let reason = told(&message);
     let more = match error.kind() {
         "blocked_address" => Some(AuditEvent::WebFetchSsrfBlocked { chain_id, url, reason }),
         "too_large" => Some(AuditEvent::WebFetchTooLarge { chain_id, url }),
         "too_many_redirects" => Some(AuditEvent::WebFetchTooManyRedirects { chain_id, url }),
         _ => None,
     };
-    let told = match error.kind() {
+    let failure = match error.kind() {
         "cancelled" => return ToolError::Cancelled,
-        "timeout" => {
-            ToolError::TimedOut { message: format!("{message}; {}", error.advice()), notes: vec![] }
-        }
+        "timeout" => ToolError::TimedOut {
+            message: format!("{message}; {}", error.advice()),
+            notes: vec![],
+            is_quoting: false,
+        },
         kind => ToolError::failed(message).cause(kind).hint(error.advice()),
     };
-    more.into_iter().fold(told, ToolError::note).note(failed)
+    let failure = if error.quotes_beside(asked) { failure.quoting() } else { failure };
+    more.into_iter().fold(failure, ToolError::note).note(failed)
 }

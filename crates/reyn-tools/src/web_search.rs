@@ -97,9 +97,11 @@ impl Tool for WebSearch {
                     chain_id,
                     query: words,
                     backend: engine.name().to_owned(),
-                    error: error.to_string(),
+                    error: told(&error.to_string()),
                 };
-                Err(ToolError::failed(error.to_string()).cause(error.kind().word()).hint(advice(error.kind())).note(failed))
+                let failure = ToolError::failed(error.to_string()).cause(error.kind().word());
+                let failure = failure.hint(advice(error.kind())).note(failed);
+                Err(if error.quotes_the_engine() { failure.quoting() } else { failure })
             }
         }
     }

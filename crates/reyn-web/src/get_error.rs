@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use url::Url;
+
 use crate::policy::Blocked;
+use crate::shown_url::shown_url;
 
 /// Why there is no answer. An HTTP status is never one of these.
 ///
@@ -209,6 +212,30 @@ impl GetError {
             Self::Busy { .. } => "busy",
             Self::Proxy { .. } => "proxy",
             Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the message quotes more than the URL that was asked for: a server's words, or an address that a
+    /// redirect leads to.
+    #[must_use]
+    pub fn quotes_beside(&self, asked: &Url) -> bool {
+        let is_other_host = |host: &str| asked.host_str() != Some(host);
+        let is_other_url = |url: &str| shown_url(asked) != url;
+        match self {
+            // A URL that was asked for passed these before, so it is a redirect's.
+            Self::BadUrl { .. } | Self::Scheme { .. } | Self::Userinfo => true,
+            Self::TooManyRedirects { .. } | Self::NotAdmitted { .. } => true,
+            Self::Protocol { .. } | Self::Tls { .. } | Self::Decode { .. } => true,
+            Self::BlockedAddress { url, .. } | Self::TooLarge { url, .. } => is_other_url(url),
+            Self::Dns { host, .. }
+            | Self::Refused { host, .. }
+            | Self::Unreachable { host, .. }
+            | Self::Timeout { host, .. }
+            | Self::Reset { host, .. }
+            | Self::RetryLater { host, .. }
+            | Self::Busy { host }
+            | Self::Proxy { host, .. } => is_other_host(host),
+            Self::Cancelled => false,
         }
     }
 

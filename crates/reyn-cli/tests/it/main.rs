@@ -36,3 +36,4 @@ mod trail;
 mod untrusted_server;
 mod verify;
 mod web;
+mod web_attacks;

@@ -151,6 +151,8 @@ fn a_question_is_answered_from_a_page_and_the_model_reads_it_in_a_fence() {
     assert!(place.everything_written().contains(STAMP));
     let exported = place.run(["sessions", "export", "one"]).exits(0).stdout;
     assert!(exported.contains("<<<EXTERNAL_UNTRUSTED id="), "{exported}");
+    let lines = place.run(["sessions", "export", "one", "--format", "jsonl"]).exits(0).stdout;
+    assert!(lines.contains(r#""external_source":true,"external_tool":"web_fetch""#), "{lines}");
 }
 
 const STAMP: &str = r#""external_source":true,"external_tool":"web_fetch""#;
@@ -182,6 +184,8 @@ fn without_a_fence_the_stamp_stays() {
     let _ = place.run(["ask", "go", "--session", "one"]).exits(0);
     assert!(!result(&server, 1).contains("EXTERNAL_UNTRUSTED"));
     assert!(place.everything_written().contains(STAMP));
+    let lines = place.run(["sessions", "export", "one", "--format", "jsonl"]).exits(0).stdout;
+    assert!(lines.contains(r#""external_source":true"#), "{lines}");
 }
 
 #[test]

@@ -147,7 +147,9 @@ impl Approval {
             .into_iter()
             .find_map(|op| Some((op, rest.strip_prefix(op.approval_key())?.strip_prefix('/')?)));
         if let Some((op, host)) = of_web {
-            return (!host.is_empty()).then(|| Self::host(op, host, Scope::JustPath, is_allowed));
+            // A person may write it otherwise than it is asked for, and a no must not be lost by that.
+            let host = host.trim_end_matches('.').to_ascii_lowercase();
+            return (!host.is_empty()).then(|| Self::host(op, &host, Scope::JustPath, is_allowed));
         }
         let (op, path) = FileOp::ALL
             .into_iter()
@@ -223,6 +225,9 @@ mod tests {
         }
         assert_eq!(Approval::from_key("cron/file.write/a", true, "chat_router", &zones), None);
         assert_eq!(Approval::from_key("chat_router/http.get/", true, "chat_router", &zones), None);
+        let written =
+            Approval::from_key("chat_router/http.get/WWW.Example.org.", false, "chat_router", &zones);
+        assert_eq!(written, Some(Approval::host(WebOp::Fetch, "www.example.org", Scope::JustPath, false)));
         assert_eq!(Approval::from_key("chat_router/ftp.get/a", true, "chat_router", &zones), None);
     }
 

@@ -26,21 +26,40 @@ const INTERPRETERS: [&str; 26] = [
 ];
 
 /// Programs that fetch files.
-const DOWNLOADERS: [&str; 18] = [
-    "curl", "wget", "wget2", "aria2c", "axel", "lftp", "ftp", "sftp", "scp", "rsync", "xh", "httpie", "lynx",
-    "w3m", "yt-dlp", "gh", "svn", "rclone",
+const DOWNLOADERS: [&str; 23] = [
+    "curl",
+    "wget",
+    "wget2",
+    "aria2c",
+    "axel",
+    "lftp",
+    "ftp",
+    "sftp",
+    "scp",
+    "rsync",
+    "xh",
+    "httpie",
+    "lynx",
+    "w3m",
+    "yt-dlp",
+    "gh",
+    "svn",
+    "rclone",
+    "ssh",
+    "nc",
+    "ncat",
+    "socat",
+    "urlretrieve",
 ];
-/// The same where a word more says so.
-const DOWNLOADS_BY_TWO_WORDS: [(&str, &str); 8] = [
-    ("git", "clone"),
-    ("git", "pull"),
-    ("git", "fetch"),
-    ("git", "submodule"),
-    ("pip", "download"),
-    ("npm", "pack"),
-    ("go", "get"),
-    ("docker", "cp"),
-];
+/// How calls begin that do the same in a line for an interpreter.
+const DOWNLOADING_CALLS: [&str; 4] = ["urllib.", "requests.get", "http.client", "httpx.get"];
+/// What Git does that fetches files.
+const GIT_DOWNLOADS: [&str; 4] = ["clone", "pull", "fetch", "submodule"];
+/// Words behind `git` in which that is looked for where options come first.
+const GIT_OPTION_WORDS_MAX: usize = 12;
+/// Programs that fetch files where a word more says so.
+const DOWNLOADS_BY_TWO_WORDS: [(&str, &str); 6] =
+    [("hg", "clone"), ("hg", "pull"), ("pip", "download"), ("npm", "pack"), ("go", "get"), ("docker", "cp")];
 
 impl Command {
     /// The whole command as a person would type it in a shell.
@@ -53,23 +72,39 @@ impl Command {
     /// that would say nothing about what is done.
     #[must_use]
     pub fn beginning(&self) -> Option<&[String]> {
-        let [program, first, ..] = self.argv.as_slice() else { return None };
-        let name = program.rsplit('/').next().unwrap_or(program);
-        let is_interpreter = INTERPRETERS
-            .contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
-            || INTERPRETERS.contains(&name);
+        let [_, first, ..] = self.argv.as_slice() else { return None };
         let is_word = first.starts_with(|c: char| c.is_ascii_alphanumeric());
-        (!is_interpreter && is_word && !self.has_stdin).then(|| &self.argv[..2])
+        (!self.is_interpreter() && is_word && !self.has_stdin).then(|| &self.argv[..2])
     }
 
-    /// Whether it names a program that fetches files: also inside a line for a shell.
+    /// Whether it takes a program, in its arguments or its input.
     #[must_use]
-    pub fn may_download(&self) -> bool {
+    pub fn is_interpreter(&self) -> bool {
+        let Some(program) = self.argv.first() else { return false };
+        let name = program.rsplit('/').next().unwrap_or(program);
+        INTERPRETERS.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+            || INTERPRETERS.contains(&name)
+    }
+
+    /// Whether it, or what it is given to read, names a program that fetches files: also inside a line for a shell.
+    #[must_use]
+    pub fn may_download(&self, stdin: Option<&str>) -> bool {
         let is_of_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+');
-        let names = self.argv.iter().flat_map(|word| word.split(move |c: char| !is_of_a_name(c)));
+        let stdin = stdin.filter(|_| self.is_interpreter());
+        let texts = self.argv.iter().map(String::as_str).chain(stdin);
+        let names = texts.flat_map(|word| word.split(move |c: char| !is_of_a_name(c)));
         let words: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-        words.iter().any(|word| DOWNLOADERS.contains(word))
-            || words.windows(2).any(|pair| DOWNLOADS_BY_TWO_WORDS.contains(&(pair[0], pair[1])))
+        let of_git = |(at, word): (usize, &&str)| {
+            let rest = &words[at + 1..];
+            // `-C` and `-c` take a word of their own, so it is not known which one is the command.
+            let looked_at =
+                if rest.first().is_some_and(|next| next.starts_with('-')) { GIT_OPTION_WORDS_MAX } else { 1 };
+            *word == "git" && rest.iter().take(looked_at).any(|word| GIT_DOWNLOADS.contains(word))
+        };
+        words.iter().any(|word| {
+            DOWNLOADERS.contains(word) || DOWNLOADING_CALLS.iter().any(|call| word.starts_with(call))
+        }) || words.windows(2).any(|pair| DOWNLOADS_BY_TWO_WORDS.contains(&(pair[0], pair[1])))
+            || words.iter().enumerate().any(of_git)
     }
 
     fn begins_with(&self, words: &[String]) -> bool {
@@ -246,7 +281,12 @@ mod tests {
 
     #[test]
     fn a_command_that_fetches_files_is_known_by_its_words() {
-        let table: [(&[&str], bool); 8] = [
+        let table: [(&[&str], bool); 13] = [
+            (&["git", "-C", "x", "-c", "user.name=a", "pull"], true),
+            (&["sh", "-c", "git --no-pager fetch"], true),
+            (&["git", "log", "--grep", "fetch"], false),
+            (&["python3", "-c", "import urllib.request as u; u.urlopen('x')"], true),
+            (&["sh", "-c", "nc a.org 80 > x"], true),
             (&["curl", "-O", "https://a.org/x"], true),
             (&["/usr/bin/wget", "x"], true),
             (&["sh", "-c", "cd a && curl -sL x > y"], true),
@@ -259,7 +299,17 @@ mod tests {
         for (argv, expected) in table {
             let argv = argv.iter().map(|word| (*word).to_owned()).collect();
             let command = Command { argv, has_stdin: false };
-            assert_eq!(command.may_download(), expected, "{command:?}");
+            assert_eq!(command.may_download(None), expected, "{command:?}");
+        }
+        // What only is kept or looked at is no program.
+        for (program, expected) in
+            [("sh", true), ("/bin/bash", true), ("python3.12", true), ("cat", false), ("wc", false)]
+        {
+            assert_eq!(
+                command(program).may_download(Some("curl -O https://a.org/x\n")),
+                expected,
+                "{program}"
+            );
         }
     }
 

@@ -116,10 +116,19 @@ fn number(node: &Node) -> Option<f64> {
 
 const TRUSTED_SERVERS: [&str; 2] = ["llm", "trusted_servers"];
 
-/// `llm.trusted_servers` in a file of a project: what came with a project trusts nothing.
+const BRAVE_URL: [&str; 3] = ["web", "search", "brave_url"];
+
+/// Keys in a file of a project that say where secrets of the person are sent: what came with a project trusts nothing.
 pub(super) fn misplaced(layers: &[Layer]) -> Vec<ConfigProblem> {
-    let of_projects = layers.iter().filter(|layer| !layer.is_persons);
-    let given = of_projects.filter_map(|layer| layer.tree.get(&TRUSTED_SERVERS));
+    let of_projects = || layers.iter().filter(|layer| !layer.is_persons);
+    let keys_server = of_projects().filter_map(|layer| layer.tree.get(&BRAVE_URL)).map(|node| {
+        let message = "`web.search.brave_url` cannot stand in a file of a project";
+        ConfigProblem::at(&node.mark, message).hint(
+            "the key for Brave is sent there, so it is yours to say: put it into `~/.reyn/config.yaml`, or into \
+             `REYN_WEB__SEARCH__BRAVE_URL`",
+        )
+    });
+    let given = of_projects().filter_map(|layer| layer.tree.get(&TRUSTED_SERVERS));
     given
         .map(|node| {
             let message = "`llm.trusted_servers` cannot stand in a file of a project";
@@ -128,6 +137,7 @@ pub(super) fn misplaced(layers: &[Layer]) -> Vec<ConfigProblem> {
                  `REYN_LLM__TRUSTED_SERVERS`",
             )
         })
+        .chain(keys_server)
         .collect()
 }
 

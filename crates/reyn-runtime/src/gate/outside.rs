@@ -5,10 +5,10 @@ use std::time::SystemTime;
 
 use reyn_core::conversation::Entry;
 use reyn_core::gate::Need;
-use reyn_core::limits::DOWNLOADS_LOOKED_THROUGH_MAX;
+use reyn_core::limits::{COMMAND_PATH_BYTES_MAX, COMMAND_PATHS_MAX, DOWNLOADS_LOOKED_THROUGH_MAX};
 use reyn_core::outside::repeats_what_came;
-use reyn_core::permission::{FileAxis, FileOp, Target};
-use reyn_core::tool::{External, Output, ToolCall};
+use reyn_core::permission::{Command, FileAxis, FileOp, Target};
+use reyn_core::tool::{CallError, ErrorKind, External, Output, ToolCall};
 use reyn_tools::{Context, ExternalFiles, ExternalFilesError, Prepared};
 use reyn_workspace::Workspace;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ pub(super) struct Before {
     written: Vec<Target>,
     /// The tool that brought what the call writes or fetches.
     brought_by: Option<String>,
-    /// When a program that fetches files began.
+    /// When a program began that fetches files or makes others of them.
     fetching_since: Option<SystemTime>,
 }
 
@@ -46,21 +46,29 @@ impl Before {
             });
             targets.collect()
         };
-        let fetches = needs(prepared).iter().any(|need| match need {
-            Need::Exec { command } => command.may_download(),
-            Need::File { .. } | Need::Web { .. } => false,
-        });
-        let has_network = context.processes().is_ok_and(|processes| processes.settings().network);
-        let fetching = fetches && has_network;
         let (read, written) = (of_axis(FileAxis::Read), of_axis(FileAxis::Write));
-        let repeated = if written.is_empty() { None } else { repeats_what_came(&call.args, log) };
-        let (old, look) = (written.clone(), (Arc::clone(&files), Arc::clone(&workspace)));
-        // What is changed in a part is from outside in its other parts.
-        let before =
-            tokio::task::spawn_blocking(move || old.iter().find_map(|target| look.0.origin(target, &look.1)));
-        let before = if written.is_empty() { None } else { before.await.unwrap_or_default() };
-        let brought_by = repeated.or(before).or_else(|| fetching.then(|| prepared.spec().name.to_owned()));
-        let fetching_since = fetching.then(SystemTime::now);
+        let commands = || {
+            needs(prepared).iter().filter_map(|need| match need {
+                Need::Exec { command } => Some(command),
+                Need::File { .. } | Need::Web { .. } => None,
+            })
+        };
+        let is_program = commands().next().is_some();
+        let repeated =
+            if written.is_empty() && !is_program { None } else { repeats_what_came(&call.args, log) };
+        let stdin = text_of(call, "stdin");
+        let fetches = commands().any(|command| command.may_download(stdin)) && has_network(context);
+        let (old, known, place) = (written.clone(), Arc::clone(&files), Arc::clone(&workspace));
+        let named = |command: &Command| named_paths(&command.argv, stdin, text_of(call, "cwd"));
+        let named: Vec<String> = commands().flat_map(named).collect();
+        // What is changed in a part is from outside in its other parts, and so is what a program makes of a file.
+        let looking = tokio::task::spawn_blocking(move || {
+            let changed = old.iter().find_map(|target| known.origin(target, &place));
+            changed.or_else(|| origin_of_named(&named, &known, &place))
+        });
+        let before = if written.is_empty() && !is_program { None } else { looking.await.unwrap_or_default() };
+        let brought_by = repeated.or(before).or_else(|| fetches.then(|| prepared.spec().name.to_owned()));
+        let fetching_since = (is_program && brought_by.is_some()).then(SystemTime::now);
         Some(Self { files, workspace, read, written, brought_by, fetching_since })
     }
 
@@ -83,6 +91,24 @@ impl Before {
         output
     }
 
+    /// The same for a call that failed: its error may quote the file, and what it had left by then is there.
+    pub(super) async fn after_failure(self, mut error: CallError) -> CallError {
+        let may_have_changed = self.fetching_since.is_some() || error.kind != ErrorKind::HandlerError;
+        let working = tokio::task::spawn_blocking(move || {
+            // Not cut short when the call was: what it left stays.
+            let remembered = if may_have_changed { self.remember(&CancellationToken::new()) } else { Ok(()) };
+            let quoted = || self.written.iter().find_map(|target| self.files.origin(target, &self.workspace));
+            (self.origin_of_what_was_read().or_else(quoted), remembered)
+        });
+        let Ok((origin, remembered)) = working.await else { return error };
+        error.external = error.external.or_else(|| origin.map(|tool| Box::new(External::by(tool))));
+        if let Err(why) = remembered {
+            let hint = error.hint.map_or_else(String::new, |hint| format!("{hint}; "));
+            error.hint = Some(format!("{hint}{why}"));
+        }
+        error
+    }
+
     fn origin_of_what_was_read(&self) -> Option<String> {
         if self.fetching_since.is_some() {
             return self.brought_by.clone();
@@ -98,8 +124,45 @@ impl Before {
             let found = self.workspace.changed_since(since, DOWNLOADS_LOOKED_THROUGH_MAX, cancel);
             left.extend(found.map(|(files, _)| files).unwrap_or_default());
         }
-        left.iter()
-            .filter_map(|target| self.workspace.open_file(target).ok())
-            .try_for_each(|file| self.files.remember(&file, tool))
+        let opened = left.iter().filter_map(|target| self.workspace.open_file(target).ok());
+        self.files.remember(opened, tool)
     }
+}
+
+fn text_of<'a>(call: &'a ToolCall, name: &str) -> Option<&'a str> {
+    call.args.as_object()?.get(name)?.as_str()
+}
+
+/// Whether a program reaches the network; where nothing confines it, it does whatever the policy says.
+fn has_network(context: &Context) -> bool {
+    context
+        .processes()
+        .is_ok_and(|processes| processes.settings().network || processes.unconfined_in_words().is_some())
+}
+
+/// What in a command may be the path of a file: its words, and those of its lines for a shell.
+fn named_paths(argv: &[String], stdin: Option<&str>, cwd: Option<&str>) -> Vec<String> {
+    let is_between = |c: char| c.is_whitespace() || "'\"`();|&<>$=,".contains(c);
+    let whole = argv.iter().skip(1).map(String::as_str);
+    let parts = argv.iter().map(String::as_str).chain(stdin).flat_map(move |text| text.split(is_between));
+    let words = whole.chain(parts).filter(|word| !word.is_empty() && word.len() <= COMMAND_PATH_BYTES_MAX);
+    let mut paths: Vec<String> = vec![];
+    for word in words {
+        let path = match cwd {
+            Some(cwd) if !word.starts_with('/') => format!("{}/{word}", cwd.trim_end_matches('/')),
+            Some(_) | None => word.to_owned(),
+        };
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+        if paths.len() >= COMMAND_PATHS_MAX {
+            break;
+        }
+    }
+    paths
+}
+
+fn origin_of_named(paths: &[String], files: &ExternalFiles, workspace: &Workspace) -> Option<String> {
+    let mut targets = paths.iter().filter_map(|path| workspace.resolve(path, FileAxis::Read).ok());
+    targets.find_map(|target| files.origin(&target, workspace))
 }

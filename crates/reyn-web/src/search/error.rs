@@ -147,6 +147,22 @@ impl SearchError {
         }
     }
 
+    /// Whether the message quotes what an engine answered.
+    #[must_use]
+    pub fn quotes_the_engine(&self) -> bool {
+        match self {
+            Self::RateLimited { .. }
+            | Self::LayoutChanged { .. }
+            | Self::Refused { .. }
+            | Self::Redirected { .. } => true,
+            Self::Unreachable { error, .. } => {
+                matches!(error, GetError::Protocol { .. } | GetError::Tls { .. } | GetError::Decode { .. })
+            }
+            Self::BadQuery { .. } | Self::KeyInTheClear { .. } | Self::Cancelled => false,
+            Self::NoneAnswered(errors) => errors.iter().any(Self::quotes_the_engine),
+        }
+    }
+
     pub(super) fn of_fetch(backend: &'static str, error: GetError) -> Self {
         if error == GetError::Cancelled {
             return Self::Cancelled;
