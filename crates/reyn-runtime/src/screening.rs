@@ -78,9 +78,9 @@ impl Screening {
         let Some(external) = output.external.take() else { return Ok((output, vec![])) };
         let mut texts = vec![&mut output.body];
         output.fields.values_mut().for_each(|value| each_string(value, &mut texts));
-        let events = self.disarm(texts, tool, chain_id)?;
-        output.external = Some(self.stamped(external)?);
-        Ok((output, events))
+        let found = self.disarm(texts, tool)?;
+        output.external = Some(self.stamped(external, &found)?);
+        Ok((output, events(&found, tool, chain_id)))
     }
 
     /// The same for an error that quotes what came from outside.
@@ -92,22 +92,18 @@ impl Screening {
     ) -> Result<(CallError, Vec<AuditEvent>), CallError> {
         let Some(external) = error.external.take() else { return Ok((error, vec![])) };
         let texts = [&mut error.message].into_iter().chain(&mut error.suggestions).chain(&mut error.hint);
-        let events = self.disarm(texts.collect(), tool, chain_id)?;
-        error.external = Some(Box::new(self.stamped(*external)?));
-        Ok((error, events))
+        let found = self.disarm(texts.collect(), tool)?;
+        error.external = Some(Box::new(self.stamped(*external, &found)?));
+        Ok((error, events(&found, tool, chain_id)))
     }
 
-    fn stamped(&self, external: External) -> Result<External, CallError> {
+    fn stamped(&self, mut external: External, found: &[Match]) -> Result<External, CallError> {
+        external.threats = found.iter().map(|one| one.id.clone()).collect();
         Ok(if self.is_fenced { external.fenced(fence_id()?) } else { external })
     }
 
     /// Looks through texts from outside and makes them safe to read. Says what was found.
-    fn disarm(
-        &self,
-        texts: Vec<&mut String>,
-        tool: &str,
-        chain_id: &str,
-    ) -> Result<Vec<AuditEvent>, CallError> {
+    fn disarm(&self, texts: Vec<&mut String>, tool: &str) -> Result<Vec<Match>, CallError> {
         let mut found: Vec<Match> = vec![];
         for text in texts {
             match self.look(text, Scope::Context) {
@@ -128,14 +124,7 @@ impl Screening {
             }
             *text = disarmed(text);
         }
-        let event = |one: &Match| AuditEvent::ThreatScanMatch {
-            chain_id: chain_id.to_owned(),
-            tool: tool.to_owned(),
-            pattern_id: one.id.to_string(),
-            severity: one.severity.name().to_owned(),
-            scope: one.scope.name().to_owned(),
-        };
-        Ok(found.iter().map(event).collect())
+        Ok(found)
     }
 
     /// Looks through a command before it runs, and through its input where that is a program.
@@ -207,6 +196,18 @@ impl Screening {
             Ok(None) | Err(_) => Looked::Failed,
         }
     }
+}
+
+/// What the audit trail is told of what was found.
+fn events(found: &[Match], tool: &str, chain_id: &str) -> Vec<AuditEvent> {
+    let event = |one: &Match| AuditEvent::ThreatScanMatch {
+        chain_id: chain_id.to_owned(),
+        tool: tool.to_owned(),
+        pattern_id: one.id.clone(),
+        severity: one.severity.name().to_owned(),
+        scope: one.scope.name().to_owned(),
+    };
+    found.iter().map(event).collect()
 }
 
 fn fence_id() -> Result<String, CallError> {

@@ -165,7 +165,12 @@ fn what_a_page_says_in_the_words_of_a_template_or_of_a_fence_is_disarmed_and_tol
     let pages = Pages::serve([("/", html(page))]);
     let server = fetches(&pages.url("/"));
     let place = Place::with(&server).config(&pages.opened());
-    let _ = place.run(["ask", "go"]).exits(0);
+    let done = place.run(["ask", "go"]).exits(0);
+    assert!(
+        ["looks like an attack: ", "prompt_injection"].iter().all(|words| done.stderr.contains(words)),
+        "{}",
+        done.stderr
+    );
     let told = result(&server, 1);
     assert!(!told.contains("im_start") && told.contains("[[MARKER_SANITIZED]]"), "{told}");
     assert_eq!(told.matches("END_EXTERNAL_UNTRUSTED").count(), 1, "{told}");

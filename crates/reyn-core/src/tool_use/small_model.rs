@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::answer_stream::{AnswerStream, called_tool};
 mod offer;
 
-use offer::{Offer, is_whole_read, results_of_the_turn};
+use offer::{Offer, has_missed_a_file, is_whole_read, results_of_the_turn};
 
 use super::first_look::{asks_for_a_change, asks_for_a_form, asks_to_be_shown, asks_to_be_told, is_japanese};
 use super::format::{ToolFormat, call_from};
@@ -170,6 +170,11 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
             | Entry::Ended { .. },
         )
         | None => return None,
+    }
+    if has_missed_a_file(log) {
+        let again =
+            format!("[That file is not there. Look which are, then try another way. The request: {text}]");
+        return Some(Message::User(Cow::Owned(again)));
     }
     let (call, output) = results_of_the_turn(log).pop()?;
     let body = &output.body;

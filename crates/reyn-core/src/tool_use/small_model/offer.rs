@@ -48,7 +48,11 @@ impl<'a> Offer<'a> {
         let all = || surface.callables.iter().map(|one| one.name.as_str());
         let wanted = [
             (First::Page, is_about_an_unseen_page(log)),
-            (First::Program, asks_to_run(log) && all().any(|name| PROFILE.runs.contains(&name))),
+            (
+                First::Program,
+                (asks_to_run(log) || has_missed_a_file(log))
+                    && all().any(|name| PROFILE.runs.contains(&name)),
+            ),
             (First::File, is_about_an_unseen_file(log)),
         ];
         let can = |first: First| all().any(|name| is_look(name, first));
@@ -73,6 +77,20 @@ impl<'a> Offer<'a> {
     pub(super) fn has(&self, name: &str) -> bool {
         self.names.contains(&name)
     }
+}
+
+/// Words of programs that were given a file that is not there.
+const MISSED: [&str; 5] = ["No such file", "can't open file", "not found", "No module named", "cannot find"];
+
+/// Whether the last call ran a program on a file that is not there, which a small model guesses, and few calls
+/// were made yet.
+pub(super) fn has_missed_a_file(log: &[Entry]) -> bool {
+    let Some(Entry::Finished { outcome: Outcome::Ok(output), .. }) = log.last() else { return false };
+    let is_failed = output.fields.get("returncode").is_some_and(|code| *code != 0);
+    let said = output.fields.get("stderr").and_then(|text| text.as_str()).unwrap_or_default();
+    is_failed
+        && calls_of_the_turn(log).len() < PROFILE.calls_before_a_change_max
+        && MISSED.iter().any(|words| said.contains(words))
 }
 
 /// Whether the message says to change a file that it names, and no call of the turn was meant to. A small model

@@ -376,4 +376,14 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     for (text, expected) in table {
         assert_eq!(offered(text), expected, "{text}");
     }
+    let ran = |code: i32, stderr: &str| {
+        let output = Output::default().with("returncode", code).with("stderr", stderr);
+        turn("run the tests", &[called("exec", "tests.py", Some(output))])
+    };
+    let missed = ran(2, "python: can't open file 'tests.py'");
+    let request_of = |log: &[Entry]| format!("{:?}", request(ToolFormat::Constrained, &surface, log, true));
+    let hint = "That file is not there. Look which are";
+    assert!(request_of(&missed).contains(hint));
+    assert!(!request_of(&ran(1, "FAILED (failures=1)")).contains(hint));
+    assert!(!request_of(&ran(0, "can't open file")).contains(hint));
 }
