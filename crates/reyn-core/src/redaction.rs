@@ -4,6 +4,7 @@
 //! again changes nothing. Labels stay (`api_key=[REDACTED:credential]`), so a reader sees what stood there.
 
 mod credential;
+mod query;
 mod shape;
 
 use std::borrow::Cow;
@@ -14,6 +15,8 @@ use serde_json::{Map, Value};
 use crate::limits::{AUDIT_ITEMS_MAX, AUDIT_VALUE_CHARS_MAX, AUDIT_WORDS_CHARS_MAX};
 use crate::text::excerpt;
 use crate::tool::Args;
+
+pub use query::redact_query;
 
 /// How every mark of this module begins.
 const MARK: &str = "[REDACTED:";
