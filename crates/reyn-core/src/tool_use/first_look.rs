@@ -66,14 +66,10 @@ const RUNS: [&str; 4] = ["run", "execute", "rerun", "launch"];
 /// The same in Japanese.
 const RUNS_IN_JAPANESE: [&str; 3] = ["実行して", "走らせ", "動かして"];
 
-/// Whether the latest message says to run something, and the turn has had no call yet.
+/// Whether the latest message says to run something.
 #[must_use]
 pub(crate) fn asks_to_run(log: &[Entry]) -> bool {
-    let turn = current_turn(log);
-    let Some(Entry::User { text }) = turn.first() else { return false };
-    if turn.iter().any(|entry| matches!(entry, Entry::Reply(_))) {
-        return false;
-    }
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
     let text = text.to_lowercase();
     // `how do I run it?` asks for words.
     let begins =

@@ -45,6 +45,8 @@ pub struct Profile {
     pub searches: &'static [&'static str],
     /// Calls of a turn in which a change that was asked for must begin; then an answer is taken.
     pub calls_before_a_change_max: usize,
+    /// The same for a program that is to run; it may take looks before.
+    pub calls_before_a_run_max: usize,
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
     /// Longest string argument under a schema, in characters.
@@ -110,6 +112,7 @@ pub const PROFILE: Profile = Profile {
         Example { tool: "", exchange: &[("what is a noun?", r#"{"answer": "A word that names a thing."}"#)] },
     ],
     calls_before_a_change_max: 4,
+    calls_before_a_run_max: 6,
     answer_chars_max: 2000,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,

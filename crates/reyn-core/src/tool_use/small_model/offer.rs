@@ -34,9 +34,10 @@ impl<'a> Offer<'a> {
         let is_look = |name: &str, first: First| match first {
             First::Any => true,
             First::Page => requires(surface, name, "url"),
-            // What the command is may stand in a file.
+            // What the command is may stand in a file, and does where one was guessed wrongly.
             First::Program => {
-                PROFILE.runs.contains(&name) || (requires(surface, name, "path") && !is_change_tool(name))
+                (PROFILE.runs.contains(&name) && !has_missed_a_file(log))
+                    || (requires(surface, name, "path") && !is_change_tool(name))
             }
             // What is to change is read: of a name alone nothing is known that must stay.
             First::File => {
@@ -50,8 +51,7 @@ impl<'a> Offer<'a> {
             (First::Page, is_about_an_unseen_page(log)),
             (
                 First::Program,
-                (asks_to_run(log) || has_missed_a_file(log))
-                    && all().any(|name| PROFILE.runs.contains(&name)),
+                has_not_run_what_it_should(log) && all().any(|name| PROFILE.runs.contains(&name)),
             ),
             (First::File, is_about_an_unseen_file(log)),
         ];
@@ -82,15 +82,28 @@ impl<'a> Offer<'a> {
 /// Words of programs that were given a file that is not there.
 const MISSED: [&str; 5] = ["No such file", "can't open file", "not found", "No module named", "cannot find"];
 
-/// Whether the last call ran a program on a file that is not there, which a small model guesses, and few calls
-/// were made yet.
-pub(super) fn has_missed_a_file(log: &[Entry]) -> bool {
-    let Some(Entry::Finished { outcome: Outcome::Ok(output), .. }) = log.last() else { return false };
+fn is_missed(output: &Output) -> bool {
     let is_failed = output.fields.get("returncode").is_some_and(|code| *code != 0);
     let said = output.fields.get("stderr").and_then(|text| text.as_str()).unwrap_or_default();
-    is_failed
-        && calls_of_the_turn(log).len() < PROFILE.calls_before_a_change_max
-        && MISSED.iter().any(|words| said.contains(words))
+    is_failed && MISSED.iter().any(|words| said.contains(words))
+}
+
+/// Whether the last call ran a program on a file that is not there, which a small model guesses.
+pub(super) fn has_missed_a_file(log: &[Entry]) -> bool {
+    matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Ok(output), .. }) if is_missed(output))
+}
+
+/// Whether the message says to run something, nothing ran but on files that are not there, and few calls were made
+/// yet.
+fn has_not_run_what_it_should(log: &[Entry]) -> bool {
+    let is_run = |(call, output): &(&ToolCall, &Output)| {
+        PROFILE.runs.contains(&call.name.as_str()) && !is_missed(output)
+    };
+    let is_refused = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Error(_), .. }));
+    asks_to_run(log)
+        && !is_refused
+        && calls_of_the_turn(log).len() < PROFILE.calls_before_a_run_max
+        && !results_of_the_turn(log).iter().any(is_run)
 }
 
 /// Whether the message says to change a file that it names, and no call of the turn was meant to. A small model

@@ -376,6 +376,13 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     for (text, expected) in table {
         assert_eq!(offered(text), expected, "{text}");
     }
+    let offered_after = |log: &[Entry]| {
+        let request = request(ToolFormat::Constrained, &surface, log, true);
+        let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
+        let name =
+            |shape: &Value| shape["properties"]["tool"]["const"].as_str().unwrap_or("answer").to_owned();
+        shapes.iter().map(name).collect::<Vec<_>>().join(" ")
+    };
     let ran = |code: i32, stderr: &str| {
         let output = Output::default().with("returncode", code).with("stderr", stderr);
         turn("run the tests", &[called("exec", "tests.py", Some(output))])
@@ -384,6 +391,11 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     let request_of = |log: &[Entry]| format!("{:?}", request(ToolFormat::Constrained, &surface, log, true));
     let hint = "That file is not there. Look which are";
     assert!(request_of(&missed).contains(hint));
+    assert_eq!(offered_after(&missed), "read_file");
+    let looked =
+        [missed.clone(), called("read_file", "README.md", Some(Output::text("content", "x")))].concat();
+    assert_eq!(offered_after(&looked), "read_file exec");
+    assert_eq!(offered_after(&ran(1, "FAILED (failures=1)")), "answer read_file exec write_file");
     assert!(!request_of(&ran(1, "FAILED (failures=1)")).contains(hint));
     assert!(!request_of(&ran(0, "can't open file")).contains(hint));
 }
