@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::answer_stream::{AnswerStream, called_tool};
 mod offer;
 
-use offer::{Offer, has_missed_a_file, is_whole_read, results_of_the_turn};
+use offer::{Offer, has_missed_a_file, has_not_run_what_it_should, is_whole_read, results_of_the_turn};
 
 use super::first_look::{asks_for_a_change, asks_for_a_form, asks_to_be_shown, asks_to_be_told, is_japanese};
 use super::format::{ToolFormat, call_from};
@@ -179,7 +179,12 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
             format!("[That file is not there. Look which are, then try another way. The request: {text}]");
         return Some(Message::User(Cow::Owned(again)));
     }
-    let (call, output) = results_of_the_turn(log).pop()?;
+    let results = results_of_the_turn(log);
+    if has_not_run_what_it_should(log) && results.len() > 1 {
+        let again = format!("[Now run it, on a file that is there. The request: {text}]");
+        return Some(Message::User(Cow::Owned(again)));
+    }
+    let (call, output) = results.last()?;
     let body = &output.body;
     let is_to_change = is_whole_read(call, output) && asks_for_a_change(log);
     let again = match body.trim_end().lines().last().filter(|_| is_to_change) {

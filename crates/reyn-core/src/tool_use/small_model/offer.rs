@@ -95,7 +95,7 @@ pub(super) fn has_missed_a_file(log: &[Entry]) -> bool {
 
 /// Whether the message says to run something, nothing ran but on files that are not there, and few calls were made
 /// yet.
-fn has_not_run_what_it_should(log: &[Entry]) -> bool {
+pub(super) fn has_not_run_what_it_should(log: &[Entry]) -> bool {
     let is_run = |(call, output): &(&ToolCall, &Output)| {
         PROFILE.runs.contains(&call.name.as_str()) && !is_missed(output)
     };

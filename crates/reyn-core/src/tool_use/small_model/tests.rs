@@ -395,6 +395,9 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     let looked =
         [missed.clone(), called("read_file", "README.md", Some(Output::text("content", "x")))].concat();
     assert_eq!(offered_after(&looked), "read_file exec");
+    assert!(
+        request_of(&looked).contains("[Now run it, on a file that is there. The request: run the tests]")
+    );
     assert_eq!(offered_after(&ran(1, "FAILED (failures=1)")), "answer read_file exec write_file");
     assert!(!request_of(&ran(1, "FAILED (failures=1)")).contains(hint));
     assert!(!request_of(&ran(0, "can't open file")).contains(hint));
