@@ -77,6 +77,16 @@ pub(crate) fn asks_to_run(log: &[Entry]) -> bool {
     begins.is_some_and(|word| RUNS.contains(&word)) || RUNS_IN_JAPANESE.iter().any(|word| text.contains(word))
 }
 
+/// Whether the latest message says to run one thing and no other after it.
+#[must_use]
+pub(crate) fn runs_once(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    let more = ["then", "again", "also", "twice", "both", "each"];
+    let more_in_japanese = ["それから", "次に", "その後", "もう一度", "両方"];
+    asks_to_run(log) && !has_word(&text, &more) && !more_in_japanese.iter().any(|word| text.contains(word))
+}
+
 /// Words that ask to change what is there.
 const CHANGES: [&str; 22] = [
     "add",

@@ -43,6 +43,8 @@ pub struct Profile {
     pub runs: &'static [&'static str],
     /// Tools that search the web, which a small model does where a file or a program is meant.
     pub searches: &'static [&'static str],
+    /// Tools that get a page, which a small model does at an address that it makes up.
+    pub fetches: &'static [&'static str],
     /// Calls of a turn in which a change that was asked for must begin; then an answer is taken.
     pub calls_before_a_change_max: usize,
     /// The same for a program that is to run; it may take looks before.
@@ -81,6 +83,7 @@ pub const PROFILE: Profile = Profile {
     edits: &["edit_file"],
     runs: &["exec"],
     searches: &["web_search"],
+    fetches: &["web_fetch"],
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
     examples: &[

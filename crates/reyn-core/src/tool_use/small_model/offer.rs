@@ -6,7 +6,7 @@ use crate::tool::{Outcome, Output, ToolCall};
 use crate::tool_use::Surface;
 use crate::tool_use::first_look::{
     asks_for_a_change, asks_for_a_rewrite, asks_for_the_web, asks_to_be_told, asks_to_run,
-    is_about_an_unseen_file, is_about_an_unseen_page, names_only, says_to_change_a_file,
+    is_about_an_unseen_file, is_about_an_unseen_page, names_only, runs_once, says_to_change_a_file,
 };
 
 /// What the schema of a reply has.
@@ -61,12 +61,17 @@ impl<'a> Offer<'a> {
         let repeated = repeated_tools(log);
         let left_out = left_out_after_a_read(surface, log);
         let (is_told, is_for_the_web) = (asks_to_be_told(log), asks_for_the_web(log));
+        let has_address = log.iter().any(holds_an_address);
+        // What ran tells what was asked; a small model goes on looking, and writes.
+        let is_done = is_told && has_run(log) && runs_once(log);
         let is_left_out = |name: &str| {
             repeated.contains(&name)
                 || left_out.contains(&name)
                 || !is_look(name, first)
                 || (is_told && PROFILE.after_a_look.contains(&name))
                 || (!is_for_the_web && PROFILE.searches.contains(&name))
+                || (!has_address && PROFILE.fetches.contains(&name))
+                || is_done
         };
         let names: Vec<&str> = all().filter(|name| !is_left_out(name)).collect();
         let can_change = names.iter().any(|name| is_change_tool(name));
@@ -96,14 +101,36 @@ pub(super) fn has_missed_a_file(log: &[Entry]) -> bool {
 /// Whether the message says to run something, nothing ran but on files that are not there, and few calls were made
 /// yet.
 pub(super) fn has_not_run_what_it_should(log: &[Entry]) -> bool {
-    let is_run = |(call, output): &(&ToolCall, &Output)| {
-        PROFILE.runs.contains(&call.name.as_str()) && !is_missed(output)
-    };
     let is_refused = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Error(_), .. }));
     asks_to_run(log)
         && !is_refused
         && calls_of_the_turn(log).len() < PROFILE.calls_before_a_run_max
-        && !results_of_the_turn(log).iter().any(is_run)
+        && !has_run(log)
+}
+
+/// Whether a program ran in the turn, on what is there.
+fn has_run(log: &[Entry]) -> bool {
+    let is_run = |(call, output): &(&ToolCall, &Output)| {
+        PROFILE.runs.contains(&call.name.as_str()) && !is_missed(output)
+    };
+    results_of_the_turn(log).iter().any(is_run)
+}
+
+/// Whether somebody but the model named an address.
+fn holds_an_address(entry: &Entry) -> bool {
+    match entry {
+        Entry::User { text } | Entry::Said { text } => text.contains("://"),
+        Entry::Finished { outcome: Outcome::Ok(output), .. } => {
+            output.body.contains("://")
+                || output.fields.values().any(|value| value.to_string().contains("://"))
+        }
+        Entry::Finished { .. }
+        | Entry::Reply(_)
+        | Entry::Started { .. }
+        | Entry::Nudged
+        | Entry::LimitReached { .. }
+        | Entry::Ended { .. } => false,
+    }
 }
 
 /// Whether the message says to change a file that it names, and no call of the turn was meant to. A small model

@@ -353,11 +353,12 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
         description: "Words.".into(),
         parameters: json!({
             "type": "object",
-            "properties": {"argv": {"type": "array"}, "query": {"type": "string"}, "path": {"type": "string"}},
+            "properties": {"argv": {"type": "array"}, "query": {"type": "string"}, "path": {"type": "string"},
+                "url": {"type": "string"}},
             "required": [required],
         }),
     };
-    let more = [("exec", "argv"), ("web_search", "query"), ("write_file", "path")];
+    let more = [("exec", "argv"), ("web_search", "query"), ("web_fetch", "url"), ("write_file", "path")];
     surface.callables.extend(more.map(|(name, required)| named(name, required)));
     let offered = |text: &str| {
         let log = [Entry::User { text: text.into() }];
@@ -398,7 +399,11 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     assert!(
         request_of(&looked).contains("[Now run it, on a file that is there. The request: run the tests]")
     );
-    assert_eq!(offered_after(&ran(1, "FAILED (failures=1)")), "answer read_file exec write_file");
+    let done = Output::default().with("returncode", 1).with("stderr", "FAILED (failures=1)");
+    let after = |text: &str| offered_after(&turn(text, &[called("exec", "a.py", Some(done.clone()))]));
+    assert_eq!(after("run the tests and tell me what fails"), "answer");
+    assert_eq!(after("run the tests, then tell me what fails"), "answer read_file exec write_file");
+    assert_eq!(after("run the tests and fix what fails"), "answer read_file exec write_file");
     assert!(!request_of(&ran(1, "FAILED (failures=1)")).contains(hint));
     assert!(!request_of(&ran(0, "can't open file")).contains(hint));
 }
