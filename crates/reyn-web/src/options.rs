@@ -63,7 +63,7 @@ pub enum WebClientError {
     AcceptLanguage(String),
 }
 
-/// Whether a redirect may lead to a host, which is written as [`crate::host_name`] does.
+/// Whether a redirect may lead to a host, which is written as [`crate::host_name()`] does.
 pub type Admits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// One page to fetch.
