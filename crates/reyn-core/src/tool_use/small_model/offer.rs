@@ -62,6 +62,7 @@ impl<'a> Offer<'a> {
         let left_out = left_out_after_a_read(surface, log);
         let (is_told, is_for_the_web) = (asks_to_be_told(log), asks_for_the_web(log));
         let has_address = log.iter().any(holds_an_address);
+        let is_only_to_run = asks_to_run(log) && !is_change;
         // What ran tells what was asked; a small model goes on looking, and writes.
         let is_done = is_told && has_run(log) && runs_once(log);
         let is_left_out = |name: &str| {
@@ -71,6 +72,7 @@ impl<'a> Offer<'a> {
                 || (is_told && PROFILE.after_a_look.contains(&name))
                 || (!is_for_the_web && PROFILE.searches.contains(&name))
                 || (!has_address && PROFILE.fetches.contains(&name))
+                || (is_only_to_run && is_change_tool(name))
                 || is_done
         };
         let names: Vec<&str> = all().filter(|name| !is_left_out(name)).collect();

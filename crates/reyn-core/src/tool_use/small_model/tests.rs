@@ -402,7 +402,7 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     let done = Output::default().with("returncode", 1).with("stderr", "FAILED (failures=1)");
     let after = |text: &str| offered_after(&turn(text, &[called("exec", "a.py", Some(done.clone()))]));
     assert_eq!(after("run the tests and tell me what fails"), "answer");
-    assert_eq!(after("run the tests, then tell me what fails"), "answer read_file exec write_file");
+    assert_eq!(after("run the tests, then tell me what fails"), "answer read_file exec");
     assert_eq!(after("run the tests and fix what fails"), "answer read_file exec write_file");
     assert!(!request_of(&ran(1, "FAILED (failures=1)")).contains(hint));
     assert!(!request_of(&ran(0, "can't open file")).contains(hint));
