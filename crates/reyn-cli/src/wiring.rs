@@ -197,7 +197,7 @@ impl Project {
             )
         })?;
         let settings = ProcessSettings { is_shell_allowed, ..self.process_settings() };
-        let (web, unverified) = self.web()?;
+        let (web, unverified) = self.web();
         if let Some(reason) = unverified {
             output::note(&format!("reyn: certificates of web pages are not checked: {reason}"));
         }

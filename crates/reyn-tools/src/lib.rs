@@ -16,7 +16,7 @@ pub use process::{ProcessSettings, Processes};
 pub use registry::{Prepared, Registry, recover, run};
 pub use reyn_workspace::{Preview, ProposedChange};
 pub use tool::{Context, Tool, ToolError, Touched, WebPlace, Wish};
-pub use web::{Web, WebError, WebOptions};
+pub use web::{Web, WebOptions};
 
 /// Declares the modules and lists them.
 macro_rules! builtin {
@@ -67,7 +67,7 @@ mod tests {
         let settings = ProcessSettings::new(environment, None, HelperProgram::this_program());
         let settings = ProcessSettings { is_shell_allowed: true, ..settings };
         let context = Context::new(Workspace::open(zones, None).unwrap());
-        let web = Web::new(WebOptions::default()).unwrap();
+        let web = Web::new(WebOptions::default());
         (dir, context.with_processes(Processes::new(settings)).with_web(web))
     }
 

@@ -106,7 +106,7 @@ impl Tool for WebFetch {
         let admits = Arc::new(move |host: &str| touched.admits_host(WebOp::Fetch, host));
         let request = GetRequest { timeout_ms: args.seconds() * 1000, admits: Some(admits), ..GetRequest::new(url) };
         let failed = |error: &GetError| failure(error, &asked, &args, &context);
-        let answer = web.client.get(&request, &context.cancel).await.map_err(|error| failed(&error))?;
+        let answer = web.client()?.get(&request, &context.cancel).await.map_err(|error| failed(&error))?;
         let (chars_max, shown, chain_id) = (args.chars_max(), args.shown(), context.chain_id.clone());
         let Answer { final_url, status, content_type, body, .. } = answer;
         let page_url = final_url.to_string();

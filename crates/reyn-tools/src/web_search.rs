@@ -79,7 +79,7 @@ impl Tool for WebSearch {
             timeout_ms: WEB_FETCH_SECONDS * 1000,
         };
         let (chain_id, words) = (context.chain_id.clone(), told(&args.query));
-        match chain.run(&web.client, &query, &context.cancel).await {
+        match chain.run(web.client()?, &query, &context.cancel).await {
             Ok(answer) => {
                 let completed = AuditEvent::WebSearchCompleted {
                     chain_id,

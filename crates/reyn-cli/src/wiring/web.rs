@@ -17,7 +17,7 @@ const BRAVE_KEY: &str = "BRAVE_API_KEY";
 
 impl Project {
     /// The web, and why certificates are not checked, when they are not.
-    pub(crate) fn web(&self) -> Result<(Web, Option<String>), Failure> {
+    pub(crate) fn web(&self) -> (Web, Option<String>) {
         let config = &self.config;
         let fetch = &config.settings.web_fetch;
         let search = config.settings.web.search_values();
@@ -50,8 +50,7 @@ impl Project {
             brave_url: search.brave_url,
             brave_key: search.brave_api_key.or_else(|| variable(&[BRAVE_KEY])),
         };
-        let web = Web::new(options).map_err(|error| Failure::usage("config", error.to_string()))?;
-        Ok((web, unverified))
+        (Web::new(options), unverified)
     }
 
     fn is_tls_verified(&self) -> (bool, Option<String>) {

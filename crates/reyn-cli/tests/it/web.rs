@@ -506,3 +506,20 @@ fn certificates_that_are_not_checked_are_said() {
     let doctor = place.run(["doctor"]).stdout;
     assert!(doctor.contains("web_fetch.ca_bundle"), "{doctor}");
 }
+
+#[test]
+fn a_proxy_or_a_file_of_certificates_that_is_none_fails_what_needs_it_and_no_conversation() {
+    for (variable, value) in
+        [("https_proxy", "socks5://127.0.0.1:1"), ("SSL_CERT_FILE", "/nowhere/certs.pem")]
+    {
+        let server = fetches("https://example.org/");
+        let place = Place::with(&server).env(variable, value);
+        let _ = place.run(["ask", "go"]).exits(0);
+        let told = result(&server, 1);
+        assert!(told.starts_with("Error (handler_error, not_configured): "), "{variable}: {told}");
+        assert!(
+            place.run(["doctor"]).stdout.contains("the web cannot be reached as configured"),
+            "{variable}"
+        );
+    }
+}

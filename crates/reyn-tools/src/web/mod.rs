@@ -8,7 +8,6 @@ use reyn_core::settings::SearchEngine;
 use reyn_core::text::{alternatives, nearest};
 use reyn_web::search::{Brave, DuckDuckGo, SearXng, Search, SearchBackend, SearchKey};
 use reyn_web::{WebClient, WebClientError, WebClientOptions};
-use thiserror::Error;
 use url::Url;
 
 use crate::tool::ToolError;
@@ -32,17 +31,9 @@ pub struct WebOptions {
     pub brave_key: Option<String>,
 }
 
-/// Why the web cannot be reached as configured.
-#[derive(Debug, Error)]
-pub enum WebError {
-    /// The client cannot be made.
-    #[error("the web cannot be reached as `web_fetch` says: {0}")]
-    Client(#[from] WebClientError),
-}
-
 /// The web.
 pub struct Web {
-    pub(crate) client: WebClient,
+    client: Result<WebClient, WebClientError>,
     options: WebOptions,
 }
 
@@ -53,12 +44,25 @@ impl fmt::Debug for Web {
 }
 
 impl Web {
-    /// Opens nothing yet.
-    ///
-    /// # Errors
-    /// With what of the options cannot be used.
-    pub fn new(options: WebOptions) -> Result<Self, WebError> {
-        Ok(Self { client: WebClient::new(options.client.clone())?, options })
+    /// Opens nothing yet. Options that cannot be used, such as a proxy of the environment that is none, fail the
+    /// calls that need them and nothing else.
+    #[must_use]
+    pub fn new(options: WebOptions) -> Self {
+        Self { client: WebClient::new(options.client.clone()), options }
+    }
+
+    /// Why the web cannot be reached as configured, when it cannot.
+    #[must_use]
+    pub fn defect(&self) -> Option<String> {
+        self.client.as_ref().err().map(|error| format!("the web cannot be reached as configured: {error}"))
+    }
+
+    pub(crate) fn client(&self) -> Result<&WebClient, ToolError> {
+        self.client.as_ref().map_err(|_| {
+            let hint =
+                "the person corrects `web_fetch`, or the variable of the environment; `reyn doctor` shows it";
+            ToolError::failed(self.defect().unwrap_or_default()).cause("not_configured").hint(hint)
+        })
     }
 
     /// The address of a page, as far as its text tells.

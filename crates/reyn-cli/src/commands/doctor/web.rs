@@ -34,13 +34,13 @@ pub(super) fn check(surroundings: &Surroundings) -> Vec<Finding> {
             findings.push(Finding::warn(message, "set it, or take the engine out of `web.search`"));
         }
     }
-    match project.web() {
-        Err(failure) => findings.push(Finding::fail(failure.message, "correct what it names")),
-        Ok((_, Some(reason))) => {
-            let message = format!("certificates of web pages are not checked: {reason}");
-            findings.push(Finding::warn(message, "name your own authority in `web_fetch.ca_bundle` instead"));
-        }
-        Ok((_, None)) => {}
+    let (web, unverified) = project.web();
+    if let Some(defect) = web.defect() {
+        findings.push(Finding::fail(defect, "correct what it names"));
+    }
+    if let Some(reason) = unverified {
+        let message = format!("certificates of web pages are not checked: {reason}");
+        findings.push(Finding::warn(message, "name your own authority in `web_fetch.ca_bundle` instead"));
     }
     let opened = &config.settings.web_fetch.allow_hosts;
     if !opened.is_empty() || config.settings.web_fetch.allow_private_ips {

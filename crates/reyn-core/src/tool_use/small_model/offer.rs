@@ -78,7 +78,9 @@ impl<'a> Offer<'a> {
         let names: Vec<&str> = all().filter(|name| !is_left_out(name)).collect();
         let can_change = names.iter().any(|name| is_change_tool(name));
         let must_act = can_change && first == First::Any && has_not_changed_what_it_should(log);
-        Self { names, may_answer: first == First::Any && !must_act }
+        // Where nothing is left to call, only an answer ends the turn.
+        let may_answer = names.is_empty() || (first == First::Any && !must_act);
+        Self { names, may_answer }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

@@ -406,4 +406,14 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     assert_eq!(after("run the tests and fix what fails"), "answer read_file exec write_file");
     assert!(!request_of(&ran(1, "FAILED (failures=1)")).contains(hint));
     assert!(!request_of(&ran(0, "can't open file")).contains(hint));
+    let stuck = turn(
+        "run the tests",
+        &[
+            called("exec", "a.py", Some(Output::default().with("returncode", 2).with("stderr", "not found"))),
+            called("read_file", "a", Some(Output::text("content", "x"))),
+            called("read_file", "a", Some(Output::text("content", "x"))),
+            called("exec", "a.py", Some(Output::default().with("returncode", 2).with("stderr", "not found"))),
+        ],
+    );
+    assert_eq!(offered_after(&stuck), "answer");
 }
