@@ -178,6 +178,7 @@ fn crates_depend_in_one_direction() {
         "reyn-page",
         "reyn-web",
         "reyn-sandbox",
+        "reyn-supervisor",
         "reyn-search",
         "reyn-workspace",
         "reyn-tools",

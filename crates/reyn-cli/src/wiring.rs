@@ -213,7 +213,7 @@ impl Project {
     fn process_settings(&self) -> ProcessSettings {
         let sandbox = &self.config.sandbox;
         let environment = std::env::vars_os().collect();
-        let helper = HelperProgram::this_program();
+        let helper = helper_program();
         ProcessSettings {
             backend: match sandbox.backend {
                 BackendSetting::Auto => BackendChoice::Auto,
@@ -308,4 +308,16 @@ pub(crate) fn token(bytes: usize) -> Result<String, Failure> {
         Failure::failed("io", format!("the system gives no random bytes: {error}; try again"))
     })?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// What confines programs: the small program that this one carries.
+#[cfg(target_os = "linux")]
+pub(crate) fn helper_program() -> HelperProgram {
+    HelperProgram::carried(include_bytes!(env!("REYN_SUPERVISOR")))
+}
+
+/// What takes care of programs.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn helper_program() -> HelperProgram {
+    HelperProgram::this_program()
 }

@@ -33,8 +33,12 @@ fn micros(time: Duration) -> i128 {
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let probe = env!("CARGO_BIN_EXE_sandbox-probe");
-    let program = std::env::var_os("REYN_HELPER").map_or_else(|| probe.into(), Into::into);
-    let helper = HelperProgram { program, arguments: vec![SUPERVISE.to_owned()] };
+    // A whole program that starts itself again, or a small one that is carried; else what the tests use.
+    let helper = match (std::env::var_os("REYN_HELPER"), std::env::var_os("REYN_CARRIED")) {
+        (Some(program), _) => HelperProgram::new(program, vec![SUPERVISE.to_owned()]),
+        (None, Some(program)) => HelperProgram::carried(std::fs::read(program).expect("it is there").leak()),
+        (None, None) => HelperProgram::new(probe, vec![SUPERVISE.to_owned()]),
+    };
     for namespaces in [NamespaceChoice::Auto, NamespaceChoice::Never] {
         let started = Instant::now();
         let found = runtime.block_on(Sandbox::resolve(BackendChoice::Auto, helper.clone(), namespaces));

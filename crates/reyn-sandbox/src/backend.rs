@@ -1,11 +1,11 @@
 //! The backends, which of them this system has, and what each was seen to enforce.
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::child::{Child, Exited};
+use crate::helper_program::HelperProgram;
 use crate::launch::{Launch, LaunchError};
 use crate::noop::Noop;
 use crate::policy::SandboxPolicy;
@@ -60,26 +60,6 @@ pub enum NamespaceChoice {
     Auto,
     /// As if the system forbade them.
     Never,
-}
-
-/// The program that is started to confine: it calls [`crate::supervise`] when it is called like this.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HelperProgram {
-    /// Its file.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<String>,
-}
-
-impl HelperProgram {
-    /// The running program, also when its file was replaced or removed meanwhile.
-    pub fn this_program() -> Self {
-        #[cfg(target_os = "linux")]
-        let program = PathBuf::from("/proc/self/exe");
-        #[cfg(not(target_os = "linux"))]
-        let program = std::env::current_exe().unwrap_or_default();
-        Self { program, arguments: vec![crate::SUPERVISE.to_owned()] }
-    }
 }
 
 /// Something that a policy can bound.

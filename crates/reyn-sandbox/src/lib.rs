@@ -11,6 +11,7 @@ mod captured;
 mod child;
 mod denial;
 pub mod git;
+mod helper_program;
 mod launch;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -23,12 +24,13 @@ pub mod shim;
 pub mod system;
 
 pub use backend::{
-    Axis, AxisName, AxisState, BackendChoice, BackendKind, HelperProgram, NamespaceChoice, Resolution,
-    Sandbox, SandboxBackend, Unenforced,
+    Axis, AxisName, AxisState, BackendChoice, BackendKind, NamespaceChoice, Resolution, Sandbox,
+    SandboxBackend, Unenforced,
 };
 pub use captured::Captured;
 pub use child::{Child, DRAIN, Ending, Exited, GRACE};
 pub use denial::Denial;
+pub use helper_program::HelperProgram;
 pub use launch::{Launch, LaunchError};
 pub use policy::{Limits, PathList, ProtectedPath, SandboxPolicy};
 
@@ -40,7 +42,11 @@ pub const SUPERVISE: &str = "__sandbox-exec";
 /// To be called before anything else in `main`, above all before a thread is started.
 pub fn supervise() -> ! {
     #[cfg(target_os = "linux")]
-    let code = linux::supervisor::main();
+    let code = {
+        // What is started from memory has no name that says anything.
+        let _ = rustix::thread::set_name(c"reyn-supervisor");
+        linux::supervisor::main()
+    };
     #[cfg(not(target_os = "linux"))]
     let code = 2;
     std::process::exit(code)

@@ -2,8 +2,9 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::backend::{Axis, AxisName, AxisState, BackendKind, HelperProgram, SandboxBackend, Unenforced};
+use crate::backend::{Axis, AxisName, AxisState, BackendKind, SandboxBackend, Unenforced};
 use crate::child::Child;
+use crate::helper_program::HelperProgram;
 use crate::launch::{Launch, LaunchError};
 use crate::policy::SandboxPolicy;
 

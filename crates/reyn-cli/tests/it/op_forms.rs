@@ -55,10 +55,7 @@ impl Stage {
             ("API_KEY".into(), "x".into()),
         ];
         // The program itself confines, as it does for people.
-        let helper = HelperProgram {
-            program: env!("CARGO_BIN_EXE_reyn").into(),
-            arguments: vec![SUPERVISE.to_owned()],
-        };
+        let helper = HelperProgram::new(env!("CARGO_BIN_EXE_reyn"), vec![SUPERVISE.to_owned()]);
         let settings = ProcessSettings::new(environment, None, helper);
         Self {
             _folder: None,

@@ -9,11 +9,10 @@ use super::plan::Plan;
 use super::scratch::Scratch;
 use super::wire::{Act, Means, Namespaces, Task};
 use super::{probe, syscalls};
-use crate::backend::{
-    Axis, AxisName, AxisState, BackendKind, HelperProgram, NamespaceChoice, SandboxBackend, Unenforced,
-};
+use crate::backend::{Axis, AxisName, AxisState, BackendKind, NamespaceChoice, SandboxBackend, Unenforced};
 use crate::bytes_in_json::Bytes;
 use crate::child::{Child, Process, pipes};
+use crate::helper_program::HelperProgram;
 use crate::launch::{Launch, LaunchError};
 use crate::policy::SandboxPolicy;
 

@@ -5,7 +5,7 @@ use std::io::{self, IoSlice, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
@@ -16,9 +16,9 @@ use tokio::net::UnixDatagram;
 
 use super::scratch::Scratch;
 use super::wire::{Attempted, DESCRIPTORS_MAX, KILL, REPORT_BYTES_MAX, Report, Step, TERMINATE, Task};
-use crate::backend::HelperProgram;
 use crate::bytes_in_json::Bytes;
 use crate::child::Ending;
+use crate::helper_program::HelperProgram;
 use crate::launch::LaunchError;
 use crate::policy::PathList;
 
@@ -66,17 +66,21 @@ impl Control {
         let (ours, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
                 .map_err(|why| LaunchError::System { what: "make a socket", why: why.into() })?;
-        let mut supervisor = Command::new(&helper.program)
-            .args(&helper.arguments)
-            .env_clear()
-            .stdin(Stdio::from(theirs))
-            .stdout(Stdio::from(streams.stdout))
-            .stderr(Stdio::from(streams.stderr))
-            .spawn()
-            .map_err(|why| LaunchError::HelperMissing {
-                program: helper.program.clone(),
-                why: why.to_string(),
-            })?;
+        let started = helper.start(|program, arguments| {
+            Command::new(program)
+                .args(arguments)
+                .env_clear()
+                .stdin(theirs.try_clone()?)
+                .stdout(streams.stdout.try_clone()?)
+                .stderr(streams.stderr.try_clone()?)
+                .spawn()
+        });
+        let mut supervisor = started.map_err(|why| LaunchError::HelperMissing {
+            program: helper.program.clone(),
+            why: why.to_string(),
+        })?;
+        // Their ends are seen only when nobody else holds them.
+        drop((theirs, streams.stdout, streams.stderr));
         let mut descriptors = vec![file.as_fd()];
         descriptors.extend(streams.stdin.as_ref().map(AsFd::as_fd));
         descriptors.extend(extras.iter().map(AsFd::as_fd));

@@ -11,7 +11,8 @@ use super::control::{Control, Streams};
 use super::scratch::Scratch;
 use super::syscalls;
 use super::wire::{Act, Attempted, Means, Namespaces, Step, Task};
-use crate::backend::{AxisName, HelperProgram, NamespaceChoice};
+use crate::backend::{AxisName, NamespaceChoice};
+use crate::helper_program::HelperProgram;
 use crate::policy::{Limits, ProtectedPath, SandboxPolicy};
 
 /// No means at all: for processes that are not confined.

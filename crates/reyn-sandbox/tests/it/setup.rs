@@ -15,7 +15,7 @@ pub(crate) const PROBE: &str = env!("CARGO_BIN_EXE_sandbox-probe");
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) fn helper() -> HelperProgram {
-    HelperProgram { program: PROBE.into(), arguments: vec![SUPERVISE.to_owned()] }
+    HelperProgram::new(PROBE, vec![SUPERVISE.to_owned()])
 }
 
 pub(crate) const BOTH: [NamespaceChoice; 2] = [NamespaceChoice::Auto, NamespaceChoice::Never];

@@ -170,7 +170,7 @@ async fn a_policy_that_contradicts_itself_is_refused() {
 
 #[tokio::test]
 async fn a_helper_that_is_none_is_an_error_that_says_so() {
-    let helper = |program: &str| reyn_sandbox::HelperProgram { program: program.into(), arguments: vec![] };
+    let helper = |program: &str| reyn_sandbox::HelperProgram::new(program, vec![]);
     for (program, end) in [("/nowhere", "No such file"), ("/bin/true", "it ended without a word")] {
         let found = reyn_sandbox::Sandbox::resolve(
             reyn_sandbox::BackendChoice::Noop,
@@ -183,6 +183,28 @@ async fn a_helper_that_is_none_is_an_error_that_says_so() {
         let error = found.sandbox.run(&here.policy, launch, Default::default()).await.unwrap_err();
         assert!(error.to_string().contains(end), "{error}");
         assert!(matches!(error, LaunchError::HelperMissing { .. }));
+    }
+}
+
+#[tokio::test]
+async fn a_helper_that_is_carried_is_started_from_memory_and_one_that_is_no_program_from_its_file() {
+    let probe: &[u8] = std::fs::read(crate::setup::PROBE).unwrap().leak();
+    let cases: [(&[u8], &str); 2] = [(probe, "/nowhere"), (b"no program", crate::setup::PROBE)];
+    for (carried, program) in cases {
+        let mut helper = reyn_sandbox::HelperProgram::carried(carried);
+        helper.program = program.into();
+        let found = reyn_sandbox::Sandbox::resolve(
+            reyn_sandbox::BackendChoice::Noop,
+            helper,
+            reyn_sandbox::NamespaceChoice::Auto,
+        )
+        .await;
+        let here = free().await;
+        for _ in 0..2 {
+            let launch = here.launch("/bin/echo", &["hello"]);
+            let exited = found.sandbox.run(&here.policy, launch, Default::default()).await.unwrap();
+            assert_eq!(said(&exited), "hello", "{program}");
+        }
     }
 }
 

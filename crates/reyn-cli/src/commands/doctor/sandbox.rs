@@ -3,8 +3,7 @@
 use reyn_core::settings::{BackendSetting, OnUnsupported};
 use reyn_runtime::config::SandboxConfig;
 use reyn_sandbox::{
-    Axis, AxisName, AxisState, BackendChoice, BackendKind, HelperProgram, NamespaceChoice, Resolution,
-    Sandbox,
+    Axis, AxisName, AxisState, BackendChoice, BackendKind, NamespaceChoice, Resolution, Sandbox,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +31,7 @@ pub(super) fn check(surroundings: &Surroundings) -> Vec<Finding> {
     };
     let Ok(project) = surroundings.project() else {
         // With a configuration that is wrong nothing runs; what this machine could do is told all the same.
-        let (helper, namespaces) = (HelperProgram::this_program(), NamespaceChoice::Auto);
+        let (helper, namespaces) = (wiring::helper_program(), NamespaceChoice::Auto);
         let found = runtime.block_on(Sandbox::resolve(BackendChoice::Auto, helper, namespaces));
         return findings(&Seen::of(&found, BackendSetting::Auto, OnUnsupported::Warn, None));
     };
