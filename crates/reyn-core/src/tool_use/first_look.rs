@@ -77,6 +77,21 @@ pub(crate) fn asks_to_run(log: &[Entry]) -> bool {
     begins.is_some_and(|word| RUNS.contains(&word)) || RUNS_IN_JAPANESE.iter().any(|word| text.contains(word))
 }
 
+/// Programs that people name where they say what is to run.
+const PROGRAMS: [&str; 36] = [
+    "python", "python3", "pytest", "unittest", "tox", "uv", "pip", "cargo", "rustc", "npm", "npx", "node",
+    "yarn", "pnpm", "jest", "vitest", "tsc", "deno", "bun", "go", "make", "cmake", "ctest", "just", "git",
+    "ls", "cat", "bash", "sh", "mvn", "gradle", "dotnet", "ruby", "rake", "rspec", "docker",
+];
+
+/// Whether the latest message names the program or the file that is to run.
+#[must_use]
+pub(crate) fn names_what_runs(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    text.contains('`') || has_word(&text, &PROGRAMS) || file_names(&text).next().is_some()
+}
+
 /// Whether the latest message says to run one thing and no other after it.
 #[must_use]
 pub(crate) fn runs_once(log: &[Entry]) -> bool {
@@ -333,6 +348,21 @@ mod tests {
         for (text, runs, web) in table {
             let log = [says(text)];
             assert_eq!((asks_to_run(&log), asks_for_the_web(&log)), (runs, web), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_may_name_what_is_to_run() {
+        let table = [
+            ("run the tests", false),
+            ("テストを実行して", false),
+            ("run the tests with python3 -m unittest", true),
+            ("`check` を実行して", true),
+            ("run build.sh", true),
+            ("cargo test を実行して", true),
+        ];
+        for (text, expected) in table {
+            assert_eq!(names_what_runs(&[says(text)]), expected, "{text}");
         }
     }
 

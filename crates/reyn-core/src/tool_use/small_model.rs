@@ -19,7 +19,7 @@ use super::{Callable, Surface};
 use crate::conversation::{Entry, current_turn};
 use crate::prompt::FENCE_OPEN;
 use crate::request::{ChatRequest, Message, messages, push_user};
-use crate::tool::{Args, Outcome, ToolCall};
+use crate::tool::{Args, Outcome, Output, ToolCall};
 
 /// Everything that was tuned for small models, in one place.
 pub struct Profile {
@@ -37,6 +37,8 @@ pub struct Profile {
     pub after_a_look_for_a_change: &'static [&'static str],
     /// Tools that show the text of one file.
     pub reads: &'static [&'static str],
+    /// Tools that give names or lines of many files.
+    pub lists: &'static [&'static str],
     /// Tools that change a part of one file.
     pub edits: &'static [&'static str],
     /// Tools that run programs.
@@ -55,6 +57,8 @@ pub struct Profile {
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
     pub result_bytes_max: usize,
+    /// The same for a list. Names of files are many tokens, and the first of them are as good as all.
+    pub list_bytes_max: usize,
     /// Behind a result longer than this, in bytes, the request is said again.
     pub result_bytes_long: usize,
 }
@@ -80,6 +84,7 @@ pub const PROFILE: Profile = Profile {
     after_a_look: &["edit_file", "delete_file"],
     after_a_look_for_a_change: &["write_file"],
     reads: &["read_file"],
+    lists: &["list_directory", "glob_files", "grep_files"],
     edits: &["edit_file"],
     runs: &["exec"],
     searches: &["web_search"],
@@ -119,6 +124,7 @@ pub const PROFILE: Profile = Profile {
     answer_chars_max: 2000,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,
+    list_bytes_max: 2 * 1024,
     result_bytes_long: 300,
 };
 
@@ -162,6 +168,11 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
     let Some(Entry::User { text }) = current_turn(log).first() else { return None };
     match log.last() {
         Some(Entry::Finished { outcome: Outcome::Ok(_), .. }) => {}
+        Some(Entry::Finished { outcome: Outcome::Error(_), .. }) if has_not_run_what_it_should(log) => {
+            let again =
+                format!("[That is not there. List `.` first, then try another way. The request: {text}]");
+            return Some(Message::User(Cow::Owned(again)));
+        }
         Some(Entry::Finished { outcome: Outcome::Error(_), .. }) => {
             let again = format!("[Try another way, or answer without a tool. The request: {text}]");
             return Some(Message::User(Cow::Owned(again)));
@@ -179,12 +190,13 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
     }
     if has_missed_a_file(log) {
         let again =
-            format!("[That file is not there. Look which are, then try another way. The request: {text}]");
+            format!("[That file is not there. List `.` first, then try another way. The request: {text}]");
         return Some(Message::User(Cow::Owned(again)));
     }
     let results = results_of_the_turn(log);
-    if has_not_run_what_it_should(log) && results.len() > 1 {
-        let again = format!("[Now run it, on a file that is there. The request: {text}]");
+    if has_not_run_what_it_should(log) {
+        let files = listed(&results);
+        let again = format!("[Now run it, on a file that is there{files}. The request: {text}]");
         return Some(Message::User(Cow::Owned(again)));
     }
     let (call, output) = results.last()?;
@@ -208,6 +220,18 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         None => return None,
     };
     Some(Message::User(Cow::Owned(again)))
+}
+
+/// The names that the last list of the turn gave, in brackets, as far as they are few.
+fn listed(results: &[(&ToolCall, &Output)]) -> String {
+    let last = results.iter().rev().find(|(call, _)| PROFILE.lists.contains(&call.name.as_str()));
+    let names: Vec<&str> = last.map(|(_, output)| output.body.lines().collect()).unwrap_or_default();
+    let names = names.join(", ");
+    if names.is_empty() || names.len() > PROFILE.result_bytes_long {
+        String::new()
+    } else {
+        format!(": {names}")
+    }
 }
 
 /// Where a schema keeps what is filled in within bounds, a tool's whole signature tells better what it is for.
@@ -248,7 +272,9 @@ fn in_text(message: Message<'_>) -> Vec<Message<'_>> {
             vec![Message::Assistant { text: Cow::Owned(written.join("\n")), calls: Cow::Borrowed(&[]) }]
         }
         Message::ToolResult { name, text, .. } => {
-            let shown = crate::text::prefix(&text, PROFILE.result_bytes_max);
+            let is_list = PROFILE.lists.contains(&name.as_ref());
+            let bytes_max = if is_list { PROFILE.list_bytes_max } else { PROFILE.result_bytes_max };
+            let shown = crate::text::prefix(&text, bytes_max);
             // A fence stays shut where what is in it is cut.
             let is_fenced = text.starts_with(FENCE_OPEN);
             let end = text.rsplit('\n').next().filter(|_| is_fenced).unwrap_or_default();

@@ -2,11 +2,12 @@
 
 use super::PROFILE;
 use crate::conversation::{Entry, current_turn};
-use crate::tool::{Outcome, Output, ToolCall};
+use crate::tool::{ErrorKind, Outcome, Output, ToolCall};
 use crate::tool_use::Surface;
 use crate::tool_use::first_look::{
     asks_for_a_change, asks_for_a_rewrite, asks_for_the_web, asks_to_be_told, asks_to_run,
-    is_about_an_unseen_file, is_about_an_unseen_page, names_only, runs_once, says_to_change_a_file,
+    is_about_an_unseen_file, is_about_an_unseen_page, names_only, names_what_runs, runs_once,
+    says_to_change_a_file,
 };
 
 /// What the schema of a reply has.
@@ -34,9 +35,9 @@ impl<'a> Offer<'a> {
         let is_look = |name: &str, first: First| match first {
             First::Any => true,
             First::Page => requires(surface, name, "url"),
-            // What the command is may stand in a file, and does where one was guessed wrongly.
+            // What the command is may stand in a file, or in its name; unseen it is guessed, and guessed again.
             First::Program => {
-                (PROFILE.runs.contains(&name) && !has_missed_a_file(log))
+                (PROFILE.runs.contains(&name) && knows_what_runs(log) && !has_missed_a_file(log))
                     || (requires(surface, name, "path") && !is_change_tool(name))
             }
             // What is to change is read: of a name alone nothing is known that must stay.
@@ -105,11 +106,22 @@ pub(super) fn has_missed_a_file(log: &[Entry]) -> bool {
 /// Whether the message says to run something, nothing ran but on files that are not there, and few calls were made
 /// yet.
 pub(super) fn has_not_run_what_it_should(log: &[Entry]) -> bool {
-    let is_refused = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Error(_), .. }));
+    let is_refused = matches!(
+        log.last(),
+        Some(Entry::Finished { outcome: Outcome::Error(error), .. }) if error.kind != ErrorKind::HandlerError
+    );
     asks_to_run(log)
         && !is_refused
         && calls_of_the_turn(log).len() < PROFILE.calls_before_a_run_max
         && !has_run(log)
+}
+
+/// Whether the message names what is to run, or a look was taken, or something ran before.
+fn knows_what_runs(log: &[Entry]) -> bool {
+    let runs = |call: &ToolCall| PROFILE.runs.contains(&call.name.as_str());
+    let has_run_before =
+        log.iter().any(|entry| matches!(entry, Entry::Reply(reply) if reply.calls.iter().any(runs)));
+    names_what_runs(log) || has_run_before || !results_of_the_turn(log).is_empty()
 }
 
 /// Whether a program ran in the turn, on what is there.

@@ -346,6 +346,22 @@ fn a_fence_stays_shut_where_what_is_in_it_is_cut() {
 }
 
 #[test]
+fn a_list_is_cut_sooner_than_a_text() {
+    let shown = |tool: &str| {
+        let log = turn("go on", &[called(tool, "a", Some(Output::text("content", "x ".repeat(9_000))))]);
+        let request = request(ToolFormat::Constrained, &surface(), &log, true);
+        let texts = request.messages.iter().map(|message| match message {
+            Message::User(text) => text.matches("x ").count(),
+            Message::System(_) | Message::Assistant { .. } | Message::ToolResult { .. } => 0,
+        });
+        texts.max().unwrap_or_default() * 2
+    };
+    let (text, list) = (shown("read_file"), shown("glob_files"));
+    assert!((PROFILE.result_bytes_max - 200..=PROFILE.result_bytes_max).contains(&text), "{text}");
+    assert!((PROFILE.list_bytes_max - 200..=PROFILE.list_bytes_max).contains(&list), "{list}");
+}
+
+#[test]
 fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     let mut surface = surface();
     let named = |name: &str, required: &str| Callable {
@@ -369,8 +385,9 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
         shapes.iter().map(name).collect::<Vec<_>>().join(" ")
     };
     let table = [
-        ("run the tests and tell me what fails", "read_file exec"),
-        ("テストを実行して", "read_file exec"),
+        ("run the tests with unittest and tell me what fails", "read_file exec"),
+        ("run the tests and tell me what fails", "read_file"),
+        ("テストを実行して", "read_file"),
         ("what is a test?", "answer read_file exec write_file"),
         ("search the web for tests", "answer read_file exec web_search write_file"),
     ];
@@ -390,7 +407,7 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     };
     let missed = ran(2, "python: can't open file 'tests.py'");
     let request_of = |log: &[Entry]| format!("{:?}", request(ToolFormat::Constrained, &surface, log, true));
-    let hint = "That file is not there. Look which are";
+    let hint = "That file is not there. List `.` first";
     assert!(request_of(&missed).contains(hint));
     assert_eq!(offered_after(&missed), "read_file");
     let looked =
@@ -399,6 +416,15 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     assert!(
         request_of(&looked).contains("[Now run it, on a file that is there. The request: run the tests]")
     );
+    let listing = Output::text("entries", "README.md\ncalc.py\ntest_calc.py");
+    let listed = turn("run the tests", &[called("list_directory", ".", Some(listing))]);
+    let told =
+        "[Now run it, on a file that is there: README.md, calc.py, test_calc.py. The request: run the tests]";
+    assert!(request_of(&listed).contains(told));
+    assert_eq!(offered_after(&listed), "read_file exec");
+    let lost = turn("run the tests", &[called("list_directory", "tests", None)]);
+    assert!(request_of(&lost).contains("[That is not there. List `.` first"));
+    assert_eq!(offered_after(&lost), "read_file");
     let done = Output::default().with("returncode", 1).with("stderr", "FAILED (failures=1)");
     let after = |text: &str| offered_after(&turn(text, &[called("exec", "a.py", Some(done.clone()))]));
     assert_eq!(after("run the tests and tell me what fails"), "answer");
