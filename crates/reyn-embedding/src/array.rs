@@ -69,11 +69,13 @@ pub(crate) fn double(archive: &Archive<'_>, name: &str) -> Result<f64, ArrayErro
     if double.is_finite() { Ok(double) } else { Err(ArrayError::NotFinite { name: name.to_owned() }) }
 }
 
-/// The numbers of an array of bytes.
-pub(crate) fn bytes(archive: &Archive<'_>, name: &str, shape: &[usize]) -> Result<Vec<u8>, ArrayError> {
-    let (mut member, begins) = numbers(archive, name, "|u1", shape, 1)?;
-    member.drain(..begins);
-    Ok(member)
+/// An array of bytes, and where in it the numbers begin: they are large, so they stay where they were unpacked.
+pub(crate) fn bytes(
+    archive: &Archive<'_>,
+    name: &str,
+    shape: &[usize],
+) -> Result<(Vec<u8>, usize), ArrayError> {
+    numbers(archive, name, "|u1", shape, 1)
 }
 
 /// A member of the archive, and where its numbers begin; there are as many as the shape has.
@@ -144,7 +146,8 @@ mod tests {
     fn floats_bytes_and_single_numbers_are_read() {
         assert_eq!(read(&three(), &[3]), Ok(vec![1.5, -2.0, 0.25]));
         let of_bytes = file(&npy("|u1", "(2, 2)", &[1, 2, 3, 4]));
-        assert_eq!(bytes(&Archive::open(&of_bytes).unwrap(), "a", &[2, 2]), Ok(vec![1, 2, 3, 4]));
+        let (member, begins) = bytes(&Archive::open(&of_bytes).unwrap(), "a", &[2, 2]).unwrap();
+        assert_eq!(member[begins..], [1, 2, 3, 4]);
         let single = file(&npy("<f8", "()", &0.5_f64.to_le_bytes()));
         assert_eq!(double(&Archive::open(&single).unwrap(), "a"), Ok(0.5));
     }

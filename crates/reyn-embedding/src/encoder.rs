@@ -16,7 +16,7 @@ use crate::weights::{self, WeightsError};
 /// Numbers of a vector.
 pub const DIMENSIONS: usize = 512;
 /// The most tokens of a text that its vector is made of; what follows them is not in it.
-pub const TOKENS_MAX: usize = 1024;
+pub const TOKENS_MAX: usize = 512;
 /// The most bytes of a text that are looked at; it is cut there before the character that does not fit.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 
@@ -190,8 +190,13 @@ fn load_tokenizer(path: &Path) -> Result<Tokenizer, LoadError> {
 
 fn read_file(path: &Path, bytes_max: u64) -> Result<Vec<u8>, LoadError> {
     let failed = |source| LoadError::Read { path: path.to_owned(), source };
+    // Opening a pipe would wait for a writer.
+    let expected = std::fs::metadata(path).map_err(failed)?;
+    if !expected.is_file() {
+        return Err(failed(io::Error::other("it is no file")));
+    }
     let file = File::open(path).map_err(failed)?;
-    let expected = file.metadata().map_err(failed)?.len();
+    let expected = expected.len();
     let mut bytes = Vec::with_capacity(usize::try_from(expected.min(bytes_max)).unwrap_or(0));
     file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > bytes_max {

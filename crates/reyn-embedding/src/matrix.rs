@@ -3,8 +3,9 @@
 //! Every sum runs over the row from its first number to its last, whichever rows are multiplied beside it: a row gives the
 //! same bits alone and among others.
 
-/// Columns of a panel: what the sums of a few rows fill the registers with.
-pub(crate) const COLUMNS: usize = 8;
+/// Columns of a panel. Two rows are multiplied together: their sums, the weights and a factor just fit into the
+/// sixteen registers of four numbers that every processor has.
+pub(crate) const COLUMNS: usize = 16;
 
 /// A matrix of `depth` rows, its columns in panels; the last panel is filled up with zeros.
 #[derive(Debug)]
@@ -47,34 +48,38 @@ impl Matrix {
         row: impl Fn(usize) -> &'a [f32],
         mut each: impl FnMut(usize, usize, &[f32; COLUMNS]),
     ) {
-        const ROWS: usize = 4;
         for (panel_at, panel) in self.panels.chunks_exact(self.depth).enumerate() {
             let column = panel_at * COLUMNS;
-            let mut at = 0;
-            while at + ROWS <= count {
-                let sums = sums::<ROWS>(std::array::from_fn(|r| row(at + r)), panel);
-                for (r, sums) in sums.iter().enumerate() {
-                    each(at + r, column, sums);
-                }
-                at += ROWS;
+            for at in (0..count - count % 2).step_by(2) {
+                let [first, second] = sums_of_two(row(at), row(at + 1), panel);
+                each(at, column, &first);
+                each(at + 1, column, &second);
             }
-            for at in at..count {
-                let [sums] = sums([row(at)], panel);
-                each(at, column, &sums);
+            if count % 2 == 1 {
+                each(count - 1, column, &sums_of_one(row(count - 1), panel));
             }
         }
     }
 }
 
-fn sums<const ROWS: usize>(rows: [&[f32]; ROWS], panel: &[[f32; COLUMNS]]) -> [[f32; COLUMNS]; ROWS] {
-    let rows = rows.map(|row| &row[..panel.len()]);
-    let mut sums = [[0.0; COLUMNS]; ROWS];
-    for (at, weights) in panel.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(&rows) {
-            let factor = row[at];
-            for (sum, weight) in sums.iter_mut().zip(weights) {
-                *sum += factor * weight;
-            }
+fn sums_of_two(first: &[f32], second: &[f32], panel: &[[f32; COLUMNS]]) -> [[f32; COLUMNS]; 2] {
+    let mut sums = [[0.0; COLUMNS]; 2];
+    for ((weights, first), second) in panel.iter().zip(first).zip(second) {
+        for (sum, weight) in sums[0].iter_mut().zip(weights) {
+            *sum += first * weight;
+        }
+        for (sum, weight) in sums[1].iter_mut().zip(weights) {
+            *sum += second * weight;
+        }
+    }
+    sums
+}
+
+fn sums_of_one(row: &[f32], panel: &[[f32; COLUMNS]]) -> [f32; COLUMNS] {
+    let mut sums = [0.0; COLUMNS];
+    for (weights, factor) in panel.iter().zip(row) {
+        for (sum, weight) in sums.iter_mut().zip(weights) {
+            *sum += factor * weight;
         }
     }
     sums
@@ -111,7 +116,11 @@ mod tests {
             .iter()
             .map(|row| {
                 let weight = |k: usize, column: usize| {
-                    if column < left { parts[0][k * left + column] } else { parts[1][k * right + column - left] }
+                    if column < left {
+                        parts[0][k * left + column]
+                    } else {
+                        parts[1][k * right + column - left]
+                    }
                 };
                 (0..left + right).map(|column| (0..depth).map(|k| row[k] * weight(k, column)).sum()).collect()
             })

@@ -88,7 +88,8 @@ impl Network {
             |at| &features[at * FEATURES..][..PIECE_DIMENSIONS],
             |at, column, sums| {
                 let target = &mut projected[at * PROJECTED + column..][..COLUMNS];
-                for ((number, sum), bias) in target.iter_mut().zip(sums).zip(&self.projection_bias[column..]) {
+                for ((number, sum), bias) in target.iter_mut().zip(sums).zip(&self.projection_bias[column..])
+                {
                     *number = sum + bias;
                 }
             },

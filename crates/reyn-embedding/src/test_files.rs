@@ -14,7 +14,8 @@ pub(crate) fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
         let header_at = u32::try_from(file.len()).unwrap();
         let name_bytes = u16::try_from(name.len()).unwrap();
         let mut shared = vec![];
-        shared.extend([20_u16, 0, if *is_deflated { 8 } else { 0 }, 0, 0].iter().flat_map(|n| n.to_le_bytes()));
+        shared
+            .extend([20_u16, 0, if *is_deflated { 8 } else { 0 }, 0, 0].iter().flat_map(|n| n.to_le_bytes()));
         shared.extend(crc32fast::hash(bytes).to_le_bytes());
         shared.extend(u32::try_from(packed.len()).unwrap().to_le_bytes());
         shared.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());

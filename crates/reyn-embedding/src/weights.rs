@@ -4,11 +4,11 @@ use thiserror::Error;
 
 use crate::archive::{Archive, ArchiveError};
 use crate::array::{ArrayError, double, floats};
+use crate::encoder::DIMENSIONS;
 use crate::layer_norm::LayerNorm;
 use crate::matrix::Matrix;
 use crate::network::{BRANCH_DIMENSIONS, BRANCHES, Branch, FEATURES, HIDDEN, Network};
 use crate::table::{PIECE_DIMENSIONS, PieceTable};
-use crate::encoder::DIMENSIONS;
 
 /// Why a file holds no weights of this model.
 #[derive(Debug, Error, PartialEq, Eq)]

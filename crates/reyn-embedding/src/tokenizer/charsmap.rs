@@ -30,7 +30,10 @@ impl Charsmap {
             return Err(VocabularyError::Charsmap);
         }
         let forms = std::str::from_utf8(forms).map_err(|_| VocabularyError::Charsmap)?;
-        Ok(Self { units: units.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect(), forms: forms.to_owned() })
+        Ok(Self {
+            units: units.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect(),
+            forms: forms.to_owned(),
+        })
     }
 
     /// The normal form of the longest beginning of a text that has one, and what follows it.
@@ -49,7 +52,8 @@ impl Charsmap {
         let mut node = offset(*self.units.first()?);
         for (at, byte) in text.bytes().enumerate().take(BYTES_MAX) {
             node ^= usize::from(byte);
-            let Some(unit) = self.units.get(node).copied().filter(|unit| unit & LABEL == u32::from(byte)) else {
+            let Some(unit) = self.units.get(node).copied().filter(|unit| unit & LABEL == u32::from(byte))
+            else {
                 break;
             };
             node ^= offset(unit);

@@ -20,7 +20,8 @@ pub(super) struct Trie {
 impl Trie {
     /// Builds the tree; a piece's number is its place. No piece may be empty, and none may stand there twice.
     pub(super) fn new(pieces: &[&str]) -> Result<Self, VocabularyError> {
-        let mut sorted: Vec<(&[u8], u32)> = (0..).zip(pieces).map(|(at, piece)| (piece.as_bytes(), at)).collect();
+        let mut sorted: Vec<(&[u8], u32)> =
+            (0..).zip(pieces).map(|(at, piece)| (piece.as_bytes(), at)).collect();
         sorted.sort_unstable();
         if sorted.windows(2).any(|pair| pair[0].0 == pair[1].0) {
             return Err(VocabularyError::Repeated);

@@ -94,7 +94,13 @@ mod tests {
 
     #[test]
     fn a_length_beyond_the_end_an_endless_number_and_a_group_are_errors() {
-        for message in [&b"\x12\x05hi"[..], &[0xff; 20], b"\x0b", b"\x08", b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"] {
+        for message in [
+            &b"\x12\x05hi"[..],
+            &[0xff; 20],
+            b"\x0b",
+            b"\x08",
+            b"\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+        ] {
             let read: Vec<_> = Fields::new(message).collect();
             assert_eq!(read.last(), Some(&Err(VocabularyError::Message)), "{message:?}");
         }
