@@ -20,9 +20,9 @@ pub const TOKENS_MAX: usize = 512;
 /// The most bytes of a text that are looked at; it is cut there before the character that does not fit.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// Tokens that go through the network together: enough that reading the weights does not count, few enough that what
-/// lies between the layers stays in the cache.
-const BATCH_TOKENS: usize = 384;
+/// Tokens that go through the network together: enough to read the weights seldom, few enough that what lies between
+/// the layers stays in the cache.
+const BATCH_TOKENS: usize = 128;
 const WEIGHTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const VOCABULARY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const REVISION_BYTES: usize = 8;

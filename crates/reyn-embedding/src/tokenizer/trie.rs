@@ -2,6 +2,8 @@
 //!
 //! The nodes stand in the order of their depth, so the children of a node lie side by side, by their bytes.
 
+use std::ops::Range;
+
 use super::vocabulary::VocabularyError;
 
 const NO_PIECE: u32 = u32::MAX;
@@ -28,7 +30,7 @@ impl Trie {
         }
         let mut trie = Self { first_children: vec![], labels: vec![0], pieces: vec![] };
         // The pieces below each node of a depth: those that have the same bytes up to it.
-        let mut level = vec![0..sorted.len()];
+        let mut level: Vec<Range<usize>> = std::iter::once(0..sorted.len()).collect();
         let mut depth = 0;
         while !level.is_empty() {
             let mut below = vec![];

@@ -1,6 +1,10 @@
 //! The real model, end to end. Needs its two files, named by their SHA-256, in `$REYN_MODELS` or in the usual cache.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests stand outside of test functions here")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests stand outside of test functions here"
+)]
 
 mod files;
 mod golden;

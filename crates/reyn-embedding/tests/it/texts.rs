@@ -36,13 +36,13 @@ fn what_means_the_same_is_nearer_than_what_does_not_in_two_languages() {
 #[test]
 fn a_batch_on_any_number_of_threads_gives_what_each_text_gives_alone() {
     let Some(encoder) = encoder() else { return };
-    let texts: Vec<String> = (0..75)
+    let texts: Vec<String> = (0..40)
         .map(|n| match n % 5 {
             0 => String::new(),
             1 => format!("a text with the number {n} in it"),
-            2 => "長い文章です。".repeat(n * 2),
+            2 => "長い文章です。".repeat(n / 2),
             3 => format!("fn f{n}() {{ g({n}); }}"),
-            _ => "🙂 ".repeat(n),
+            _ => "🙂 ".repeat(n / 2),
         })
         .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -85,14 +85,13 @@ fn bytes_beyond_the_bound_are_not_looked_at_and_no_character_is_cut_in_two() {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn any_text_has_a_vector_of_length_1(text in prop_oneof![any::<String>(), "[\\x00-\\x20a-cぁ-んﾀﾞ\u{300}\u{301}\u{200d}]{0,60}"]) {
-        let Some(encoder) = encoder() else { return Ok(()) };
+#[test]
+fn any_text_has_a_vector_of_length_1() {
+    let Some(encoder) = encoder() else { return };
+    let texts = prop_oneof![any::<String>(), "[\\x00-\\x20a-cぁ-んﾀﾞ\u{300}\u{301}\u{200d}]{0,60}"];
+    proptest!(ProptestConfig::with_cases(64), |(text in texts)| {
         let vector = encoder.encode(&text);
         prop_assert_eq!(vector.len(), DIMENSIONS);
         prop_assert!((cosine(&vector, &vector) - 1.0).abs() < 1e-4);
-    }
+    });
 }
