@@ -173,6 +173,7 @@ fn crates_depend_in_one_direction() {
         "reyn-core",
         "reyn-llm",
         "reyn-local",
+        "reyn-embedding",
         "reyn-untrusted",
         "reyn-text",
         "reyn-page",
