@@ -166,7 +166,7 @@ impl Gate {
         for need in needs(prepared) {
             let Need::Exec { command } = need else { continue };
             let stdin = call.args.as_object().and_then(|args| args.get("stdin")?.as_str());
-            let look = self.screening.command(command, stdin, &journal.chain_id());
+            let look = self.screening.command(command, stdin, prepared.spec().name, &journal.chain_id());
             for event in look.events {
                 journal.audit(event)?;
             }
@@ -331,7 +331,7 @@ impl Gate {
                 }
                 Ok(cut(error))
             }
-            Err(error) => Ok(error),
+            Err(withheld) => withheld.told(journal),
         }
     }
 
@@ -347,8 +347,10 @@ impl Gate {
         let effect = prepared.spec().effect;
         let written: Vec<String> = written_places(prepared);
         let context = Arc::new(self.context.for_call(cancel.child_token(), journal.chain_id()));
-        for event in prepared.begins(&context) {
-            journal.audit(event)?;
+        // What has begun and has no end in the trail yet.
+        let mut begun = prepared.begins(&context);
+        for event in &begun {
+            journal.audit(event.clone())?;
         }
         let command = needs(prepared).iter().find_map(|need| match need {
             Need::Exec { command } => Some(command.clone()),
@@ -363,6 +365,7 @@ impl Gate {
             () = cancel.cancelled() => Outcome::Error(cut_short(ErrorKind::Cancelled, "cancelled by the person", effect)),
             result = tokio::time::timeout(time_max, running) => match result {
                 Ok(Ok(Ok(mut output))) => {
+                    begun.clear();
                     for event in std::mem::take(&mut output.notes) {
                         journal.audit(event)?;
                     }
@@ -376,11 +379,12 @@ impl Gate {
                             }
                             Outcome::Ok(bounded(output, result_bytes_max))
                         }
-                        Err(error) => Outcome::Error(error),
+                        Err(withheld) => Outcome::Error(withheld.told(journal)?),
                     }
                 }
                 Ok(Ok(Err(mut error))) => {
                     for event in error.take_notes() {
+                        begun.clear();
                         journal.audit(event)?;
                     }
                     Outcome::Error(failure(error, tool, effect))
@@ -393,7 +397,12 @@ impl Gate {
         };
         context.cancel.cancel();
         let outcome = match outcome {
-            Outcome::Error(error) => Outcome::Error(self.admitted(error, before, tool, journal).await?),
+            Outcome::Error(error) => Outcome::Error({
+                for event in begun.iter().filter_map(|event| event.cut_short(&error)) {
+                    journal.audit(event)?;
+                }
+                self.admitted(error, before, tool, journal).await?
+            }),
             Outcome::Ok(output) => Outcome::Ok(output),
         };
         let is_cancelled = matches!(&outcome, Outcome::Error(error) if error.kind == ErrorKind::Cancelled);
