@@ -59,18 +59,18 @@ struct Disarmed {
 #[derive(Debug)]
 pub(crate) struct Withheld {
     /// What the model reads instead.
-    error: CallError,
+    error: Box<CallError>,
     /// What the audit trail is told.
-    event: Option<AuditEvent>,
+    event: Option<Box<AuditEvent>>,
 }
 
 impl Withheld {
     /// The error, when the audit trail has been told.
     pub(crate) fn told(self, journal: &mut Journal) -> Result<CallError, SessionError> {
         if let Some(event) = self.event {
-            journal.audit(event)?;
+            journal.audit(*event)?;
         }
-        Ok(self.error)
+        Ok(*self.error)
     }
 }
 
@@ -162,7 +162,8 @@ impl Screening {
                         format!("the result of `{tool}` is withheld: looking through it for threats failed"),
                     )
                     .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through");
-                    return Err(Withheld { error, event: Some(failed(tool, chain_id, false)) });
+                    let event = Some(Box::new(failed(tool, chain_id, false)));
+                    return Err(Withheld { error: Box::new(error), event });
                 }
             }
             *text = disarmed(text);
@@ -272,7 +273,7 @@ fn fence_id() -> Result<String, Withheld> {
     let mut bytes = [0; FENCE_ID_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| {
         let why = format!("the result is withheld: the system gives no random number: {error}");
-        Withheld { error: CallError::new(ErrorKind::Exception, why), event: None }
+        Withheld { error: Box::new(CallError::new(ErrorKind::Exception, why)), event: None }
     })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

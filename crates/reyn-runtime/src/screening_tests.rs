@@ -30,7 +30,7 @@ fn a_page_that_cannot_be_looked_through_is_withheld_where_failures_block() {
         "the result of `web_fetch` is withheld: looking through it for threats failed",
     );
     let error = error.hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through");
-    assert_eq!((withheld.error, withheld.event), (error, Some(failure("web_fetch", false))));
+    assert_eq!((*withheld.error, withheld.event.as_deref()), (error, Some(&failure("web_fetch", false))));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn an_error_that_quotes_a_server_is_treated_as_a_page_is() {
         ..CallError::new(ErrorKind::HandlerError, "it says `no`")
     };
     let withheld = broken(false).admit_error(quoting(), "web_fetch", "t").unwrap_err();
-    assert_eq!(withheld.event, Some(failure("web_fetch", false)));
+    assert_eq!(withheld.event.as_deref(), Some(&failure("web_fetch", false)));
     assert!(!withheld.error.message.contains("no`"), "{}", withheld.error.message);
     let (error, events) = broken(true).admit_error(quoting(), "web_fetch", "t").unwrap();
     assert_eq!((error.message.as_str(), events), ("it says `no`", vec![failure("web_fetch", true)]));

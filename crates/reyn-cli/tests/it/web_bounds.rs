@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -136,10 +136,7 @@ fn watching() -> (u16, Arc<Mutex<Seen>>) {
 fn serve_held(mut stream: TcpStream, next: &Receiver<TcpStream>, seen: &Mutex<Seen>) -> Option<TcpStream> {
     let path = head(&stream);
     seen.lock().unwrap().paths.push(path.clone());
-    let mut early = match next.recv_timeout(HELD) {
-        Ok(other) => Some(other),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-    };
+    let mut early = next.recv_timeout(HELD).ok();
     let answer = match path.as_str() {
         "/from" => "HTTP/1.1 302 x\r\nlocation: /to\r\ncontent-length: 100\r\n\r\nmore is to come",
         _ => "HTTP/1.1 200 x\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\r\nhello",
