@@ -7,9 +7,10 @@ use reyn_core::capability::{
 };
 use reyn_core::conversation::{Ending, Entry, Reply};
 use reyn_core::gate::{Decision, Judged, Need, decide};
+use reyn_core::outside::Passages;
 use reyn_core::permission::{Approval, Approvals, FileOp, Scope, Target, Zones};
 use reyn_core::request::messages;
-use reyn_core::tool::{Args, Effect, Outcome, Output, ToolCall};
+use reyn_core::tool::{Args, Effect, External, Outcome, Output, ToolCall};
 use reyn_core::turn::{TurnLimits, next_step};
 
 fn main() {
@@ -95,4 +96,33 @@ fn next_step_on_ten_thousand_entries(bencher: divan::Bencher<'_, '_>) {
 fn messages_of_ten_thousand_entries(bencher: divan::Bencher<'_, '_>) {
     let log = long_log();
     bencher.bench(|| messages(divan::black_box(&log)).len());
+}
+
+/// 7.4 MB of pages in the log, none of which a new file of 40 kB repeats.
+#[divan::bench(sample_count = 20)]
+fn whether_a_file_repeats_7_4_mb_that_came(bencher: divan::Bencher<'_, '_>) {
+    let mut state = 7_u64;
+    let mut words = |bytes: usize| {
+        let mut text = String::new();
+        while text.len() < bytes {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let word =
+                ["word", "Larder", "棚卸し", "and", "of", "9"][usize::try_from(state >> 33).unwrap_or(0) % 6];
+            text.push_str(&format!("{word}{}, ", state >> 50));
+        }
+        text
+    };
+    let page = |text: String| {
+        let mut output = Output::text("content", text);
+        output.external = Some(External::by("web_fetch"));
+        Entry::Finished { call_id: "1".into(), outcome: Outcome::Ok(output) }
+    };
+    let log: Vec<Entry> = (0..148).map(|_| page(words(50_000))).collect();
+    let args = Args::parse(&serde_json::json!({"path": "a", "content": words(40_000)}).to_string(), false);
+    bencher.bench(|| assert_eq!(repeated(&args, &log), None));
+}
+
+fn repeated(args: &Args, log: &[Entry]) -> Option<String> {
+    let passages = Passages::of(args)?;
+    log.iter().find_map(|entry| passages.repeated_in(entry))
 }

@@ -3,6 +3,8 @@
 //! Invariant: an event holds no result of a call and nothing that looks like a secret; arguments and words
 //! become part of one through [`crate::redaction`] alone, which redacts and cuts them.
 
+mod cut_short;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -305,6 +307,15 @@ pub enum AuditEvent {
         /// Where the pattern is looked for.
         scope: String,
     },
+    /// A text from outside, or a command, could not be looked through.
+    ThreatScanFailed {
+        /// The turn.
+        chain_id: String,
+        /// The tool that brought the text or would run the command.
+        tool: String,
+        /// Whether it was let through all the same (`safety.threat_scan.fail_open`).
+        is_let_through: bool,
+    },
     /// A command looks harmful, and was not stopped for that.
     ExecThreatMatch {
         /// The turn.
@@ -423,7 +434,7 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 45] = [
+pub const KINDS: [&str; 46] = [
     "session_started",
     "session_restored",
     "session_removed",
@@ -456,6 +467,7 @@ pub const KINDS: [&str; 45] = [
     "web_fetch_too_large",
     "web_fetch_too_many_redirects",
     "threat_scan_match",
+    "threat_scan_failed",
     "exec_threat_match",
     "exec_threat_blocked",
     "network_ssl_verify_disabled",

@@ -8,26 +8,54 @@ use crate::conversation::Entry;
 use crate::limits::{REPEATED_BYTES_MIN, REPEATED_GRAM_BYTES};
 use crate::tool::{Args, CallError, External, Outcome};
 
-/// The tool that brought in a passage which these arguments repeat, if one did.
+/// The passages that a call's arguments are made of, to be looked for in what came from outside.
 ///
 /// Only letters and digits are compared, so a passage is known again with its lines broken anew, in a list, in a
 /// quotation, in other capitals. Every one of [`REPEATED_BYTES_MIN`] bytes counts; shorter ones are written by anybody.
-#[must_use]
-pub fn repeats_what_came(args: &Args, log: &[Entry]) -> Option<String> {
-    let mut written = HashSet::new();
-    for value in args.as_object()?.values() {
-        each_string(value, &mut |text| marks(text, |mark| _ = written.insert(mark)));
-    }
-    if written.is_empty() {
-        return None;
-    }
-    log.iter().filter_map(came).find_map(|(external, texts)| {
-        let mut is_repeated = false;
-        for text in texts {
-            marks(text, |mark| is_repeated |= written.contains(&mark));
+#[derive(Debug)]
+pub struct Passages {
+    marks: HashSet<u64>,
+    /// Whether a mark with these first bits is among them: most marks of other texts are told apart by that.
+    begins: Vec<bool>,
+}
+
+/// How many first bits of a mark [`Passages::begins`] is asked by.
+const BEGIN_BITS: u32 = 16;
+
+impl Passages {
+    /// `None` where the arguments are too short to repeat anything.
+    #[must_use]
+    pub fn of(args: &Args) -> Option<Self> {
+        let mut written = HashSet::new();
+        for value in args.as_object()?.values() {
+            each_string(value, &mut |text| {
+                marks(text, |mark| {
+                    written.insert(mark);
+                    false
+                });
+            });
         }
+        if written.is_empty() {
+            return None;
+        }
+        let mut begins = vec![false; 1 << BEGIN_BITS];
+        written.iter().for_each(|mark| begins[begin(*mark)] = true);
+        Some(Self { marks: written, begins })
+    }
+
+    /// The tool that brought in a passage which they repeat, where this record did. Linear in the record's length.
+    #[must_use]
+    pub fn repeated_in(&self, entry: &Entry) -> Option<String> {
+        let (external, texts) = came(entry)?;
+        let is_known = |mark: u64| self.begins[begin(mark)] && self.marks.contains(&mark);
+        let is_repeated = texts.into_iter().any(|text| marks(text, is_known));
         is_repeated.then(|| external.external_tool.clone())
-    })
+    }
+}
+
+/// The first bits of a mark, as a number.
+fn begin(mark: u64) -> usize {
+    usize::try_from(mark >> (u64::BITS - BEGIN_BITS)).unwrap_or(0)
 }
 
 /// What a record brought in from outside, and its texts.
@@ -45,36 +73,93 @@ fn came(entry: &Entry) -> Option<(&External, Vec<&str>)> {
 }
 
 /// Tells hashes that stand for a text: of each window of hashes of neighbouring stretches the smallest, so that two
-/// texts with a passage of [`REPEATED_BYTES_MIN`] bytes in common have one in common (winnowing).
-fn marks(text: &str, mut told: impl FnMut(u64)) {
-    const BASE: u64 = 0x0100_0000_01b3;
-    const WINDOW: usize = REPEATED_BYTES_MIN - REPEATED_GRAM_BYTES + 1;
-    let leaving = BASE.wrapping_pow(u32::try_from(REPEATED_GRAM_BYTES).unwrap_or(u32::MAX));
-    let mut gram = [0_u8; REPEATED_GRAM_BYTES];
-    let mut window = [u64::MAX; WINDOW];
-    let (mut hash, mut count, mut last) = (0_u64, 0_usize, None);
+/// texts with a passage of [`REPEATED_BYTES_MIN`] bytes in common have one in common (winnowing). Ends with whether
+/// `is_enough` said so of one.
+fn marks(text: &str, mut is_enough: impl FnMut(u64) -> bool) -> bool {
+    let mut winnow = Winnow::default();
     let mut letter = [0; 4];
-    for c in text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase) {
-        for byte in c.encode_utf8(&mut letter).bytes() {
-            let place = &mut gram[count % REPEATED_GRAM_BYTES];
-            hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1).wrapping_sub(
-                if count < REPEATED_GRAM_BYTES { 0 } else { (u64::from(*place) + 1).wrapping_mul(leaving) },
-            );
-            *place = byte;
-            count += 1;
-            if count < REPEATED_GRAM_BYTES {
-                continue;
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            let byte = c.to_ascii_lowercase();
+            if winnow.take(byte as u8).is_some_and(&mut is_enough) {
+                return true;
             }
-            let at = count - REPEATED_GRAM_BYTES;
-            window[at % WINDOW] = mixed(hash);
-            if at + 1 >= WINDOW {
-                let smallest = window.iter().copied().min();
-                if smallest != last {
-                    last = smallest;
-                    smallest.into_iter().for_each(&mut told);
+        } else if !c.is_ascii() && c.is_alphanumeric() {
+            for lower in c.to_lowercase() {
+                for byte in lower.encode_utf8(&mut letter).bytes() {
+                    if winnow.take(byte).is_some_and(&mut is_enough) {
+                        return true;
+                    }
                 }
             }
         }
+    }
+    false
+}
+
+/// How many stretches are a window.
+const WINDOW: usize = REPEATED_BYTES_MIN - REPEATED_GRAM_BYTES + 1;
+
+/// The hashes of the last stretches.
+struct Winnow {
+    /// The bytes of the last stretch, and its hash.
+    gram: [u8; REPEATED_GRAM_BYTES],
+    hash: u64,
+    /// Where in `gram` the next byte goes.
+    at: usize,
+    /// Bytes that were taken.
+    count: usize,
+    /// The last hashes, and which of them is the smallest.
+    window: [u64; WINDOW],
+    slot: usize,
+    smallest: usize,
+    last: Option<u64>,
+}
+
+impl Default for Winnow {
+    fn default() -> Self {
+        let gram = [0; REPEATED_GRAM_BYTES];
+        let window = [u64::MAX; WINDOW];
+        Self { gram, hash: 0, at: 0, count: 0, window, slot: 0, smallest: 0, last: None }
+    }
+}
+
+impl Winnow {
+    /// Takes a byte; the hash that stands for the window which ends here, where that is another than before.
+    fn take(&mut self, byte: u8) -> Option<u64> {
+        const BASE: u64 = 0x0100_0000_01b3;
+        const LEAVING: u64 = {
+            let (mut power, mut times) = (1_u64, 0);
+            while times < REPEATED_GRAM_BYTES {
+                power = power.wrapping_mul(BASE);
+                times += 1;
+            }
+            power
+        };
+        let is_full = self.count >= REPEATED_GRAM_BYTES;
+        let left = if is_full { (u64::from(self.gram[self.at]) + 1).wrapping_mul(LEAVING) } else { 0 };
+        self.hash = self.hash.wrapping_mul(BASE).wrapping_add(u64::from(byte) + 1).wrapping_sub(left);
+        self.gram[self.at] = byte;
+        self.at = if self.at + 1 == REPEATED_GRAM_BYTES { 0 } else { self.at + 1 };
+        self.count += 1;
+        if self.count < REPEATED_GRAM_BYTES {
+            return None;
+        }
+        let slot = self.slot;
+        self.slot = if slot + 1 == WINDOW { 0 } else { slot + 1 };
+        self.window[slot] = mixed(self.hash);
+        if self.window[slot] <= self.window[self.smallest] {
+            self.smallest = slot;
+        } else if slot == self.smallest {
+            // The smallest one left, and every other is looked at for the next.
+            self.smallest = (0..WINDOW).min_by_key(|slot| self.window[*slot]).unwrap_or(slot);
+        }
+        let smallest = self.window[self.smallest];
+        if self.count < REPEATED_BYTES_MIN || self.last == Some(smallest) {
+            return None;
+        }
+        self.last = Some(smallest);
+        Some(smallest)
     }
 }
 
@@ -149,7 +234,10 @@ mod tests {
             (args(LINE), vec![], None),
         ];
         for (args, log, expected) in table {
-            assert_eq!(repeats_what_came(&args, &log).as_deref(), expected, "{args:?}");
+            let passages = Passages::of(&args);
+            let found =
+                passages.and_then(|passages| log.iter().find_map(|entry| passages.repeated_in(entry)));
+            assert_eq!(found.as_deref(), expected, "{args:?}");
         }
     }
 }

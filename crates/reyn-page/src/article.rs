@@ -8,7 +8,8 @@ use crate::bounds::{SCORING_WORK_MAX, TITLE_CHARS_MAX};
 use crate::line::one_line;
 use crate::markdown::markdown;
 use crate::reading::Extractor;
-use crate::reduced::{Reduced, reduced};
+use crate::reduced::{Reduced, reduced_in};
+use crate::scan::Syntax;
 
 /// The text of a page.
 #[derive(Debug)]
@@ -40,8 +41,8 @@ const ARTICLE_CHARS_MIN: usize = 1000;
 const SHELL_CHARS_MAX: usize = 80;
 
 /// Reads a page whose links are relative to `url`.
-pub(crate) fn article(page: &str, url: Option<&Url>) -> Article {
-    let reduced = reduced(page, url);
+pub(crate) fn article(page: &str, syntax: Syntax, url: Option<&Url>) -> Article {
+    let reduced = reduced_in(page, syntax, url);
     let document = Document::from(reduced.html.as_str());
     let title = one_line(&document.select_single("title").text(), TITLE_CHARS_MAX);
     let is_scored = reduced.text_chars >= SCORED_CHARS_MIN && reduced.scoring_work <= SCORING_WORK_MAX;

@@ -6,6 +6,8 @@ use reyn_text::encoding::detect;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Html,
+    /// HTML written as XML.
+    Xhtml,
     Text,
     Binary,
 }
@@ -27,6 +29,7 @@ pub(crate) fn form_of(bytes: &[u8], declared: Option<&str>) -> (String, Form) {
     match essence {
         // Browsers pass over NUL bytes in it, so pages with some are read.
         Some(essence) if essence == "text/html" => (essence, Form::Html),
+        Some(essence) if essence == "application/xhtml+xml" => (essence, Form::Xhtml),
         Some(essence) => {
             let is_media = ["image/", "audio/", "video/", "font/"].iter().any(|it| essence.starts_with(it));
             let may_be_text = !BINARY_TYPES.contains(&essence.as_str())

@@ -15,7 +15,7 @@ fn each_answer_is_read_as_what_it_is() {
         (b"\xEF\xBB\xBF <HTML>".as_slice(), None, "text/html", Form::Html),
         (html, Some("nonsense"), "text/html", Form::Html),
         (html, Some("text/plain"), "text/plain", Form::Text),
-        (html, Some("application/xhtml+xml"), "application/xhtml+xml", Form::Text),
+        (html, Some("application/xhtml+xml; charset=utf-8"), "application/xhtml+xml", Form::Xhtml),
         (html, Some("application/octet-stream"), "application/octet-stream", Form::Text),
         (text, Some("text/csv"), "text/csv", Form::Text),
         (text, Some("application/json"), "application/json", Form::Text),

@@ -8,6 +8,7 @@ use crate::bounds::PAGE_BYTES_MAX;
 use crate::charset::{Source, decode};
 use crate::cut::cut;
 use crate::media_type::{Form, form_of};
+use crate::scan::Syntax;
 
 /// How much of a page is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +87,8 @@ pub fn read(
     let read = &bytes[..bytes.len().min(PAGE_BYTES_MAX)];
     let decoded = decode(read, content_type);
     let article = match form {
-        Form::Html => article(&decoded.text, Url::parse(url).ok().as_ref()),
+        Form::Html => article(&decoded.text, Syntax::Html, Url::parse(url).ok().as_ref()),
+        Form::Xhtml => article(&decoded.text, Syntax::Xml, Url::parse(url).ok().as_ref()),
         Form::Text | Form::Binary => Article::verbatim(decoded.text),
     };
     let mut notes = vec![];

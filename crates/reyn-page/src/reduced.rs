@@ -12,7 +12,7 @@ mod written;
 use url::Url;
 
 use crate::bounds::{LINK_BYTES_MAX, TABLE_COLUMNS_MAX, TAGS_MAX};
-use crate::scan::{Scanner, StartTag, Token};
+use crate::scan::{Scanner, StartTag, Syntax, Token};
 use crate::tag::Tag;
 use attributes::Attributes;
 pub(crate) use attributes::unescaped;
@@ -36,6 +36,11 @@ pub(crate) struct Reduced {
 
 /// Reduces `page`, whose links are relative to `url` when it is an address.
 pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
+    reduced_in(page, Syntax::Html, url)
+}
+
+/// The same for a page in either syntax.
+pub(crate) fn reduced_in(page: &str, syntax: Syntax, url: Option<&Url>) -> Reduced {
     let mut reducer = Reducer {
         base: url.cloned(),
         has_base: false,
@@ -49,7 +54,7 @@ pub(crate) fn reduced(page: &str, url: Option<&Url>) -> Reduced {
         scoring_work: 0,
     };
     let mut is_cut = false;
-    for token in Scanner::new(page) {
+    for token in Scanner::of(page, syntax) {
         if reducer.tags > TAGS_MAX {
             is_cut = true;
             break;

@@ -25,16 +25,35 @@ impl<'a> StartTag<'a> {
     }
 }
 
+/// How a page is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    Html,
+    /// As HTML, but `/>` ends an element, and `<![CDATA[…]]>` is text.
+    Xml,
+}
+
+/// What begins and ends text in XML that holds no tags.
+const CDATA: &str = "<![CDATA[";
+const CDATA_END: &str = "]]>";
+
 /// Reads a page from its beginning to its end.
 pub(crate) struct Scanner<'a> {
     rest: &'a str,
+    syntax: Syntax,
+    /// The element that the last start tag also ended.
+    ended: Option<&'a str>,
     /// The element whose text holds no tags, when the last start tag began one.
     raw_text: Option<&'a str>,
 }
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(page: &'a str) -> Self {
-        Self { rest: page, raw_text: None }
+        Self::of(page, Syntax::Html)
+    }
+
+    pub(crate) fn of(page: &'a str, syntax: Syntax) -> Self {
+        Self { rest: page, syntax, ended: None, raw_text: None }
     }
 
     fn take(&mut self, len: usize) -> &'a str {
@@ -75,8 +94,20 @@ impl<'a> Scanner<'a> {
         if is_end {
             return Some(Token::End(name));
         }
-        self.raw_text = Tag::of_name(name).has_raw_text().then_some(name);
+        if self.syntax == Syntax::Xml && attributes.ends_with('/') {
+            self.ended = Some(name);
+        } else {
+            self.raw_text = Tag::of_name(name).has_raw_text().then_some(name);
+        }
         Some(Token::Start(StartTag { name, attributes }))
+    }
+
+    fn cdata(&mut self) -> &'a str {
+        self.take(CDATA.len());
+        let end = memchr::memmem::find(self.rest.as_bytes(), CDATA_END.as_bytes());
+        let text = self.take(end.unwrap_or(self.rest.len()));
+        self.take(CDATA_END.len());
+        text
     }
 
     fn skip_comment(&mut self) {
@@ -105,6 +136,9 @@ impl<'a> Iterator for Scanner<'a> {
     type Item = Token<'a>;
 
     fn next(&mut self) -> Option<Token<'a>> {
+        if let Some(name) = self.ended.take() {
+            return Some(Token::End(name));
+        }
         if let Some(name) = self.raw_text.take() {
             let len = self.raw_text_len(name);
             if len > 0 {
@@ -116,6 +150,12 @@ impl<'a> Iterator for Scanner<'a> {
             match bytes {
                 [b'<', letter, ..] | [b'<', b'/', letter, ..] if letter.is_ascii_alphabetic() => {
                     return self.tag();
+                }
+                [b'<', b'!', ..] if self.syntax == Syntax::Xml && self.rest.starts_with(CDATA) => {
+                    let text = self.cdata();
+                    if !text.is_empty() {
+                        return Some(Token::Text(text));
+                    }
                 }
                 [b'<', b'!' | b'?' | b'/', ..] => self.skip_comment(),
                 _ => {

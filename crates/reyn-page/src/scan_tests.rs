@@ -4,6 +4,10 @@ use super::*;
 
 /// The pieces of a page, written so that a row of a table holds them.
 fn pieces(page: &str) -> Vec<String> {
+    pieces_in(page, Syntax::Html)
+}
+
+fn pieces_in(page: &str, syntax: Syntax) -> Vec<String> {
     let written = |token: Token<'_>| match token {
         Token::Text(text) => format!("'{text}'"),
         Token::End(name) => format!("/{name}"),
@@ -13,7 +17,7 @@ fn pieces(page: &str) -> Vec<String> {
             format!("{}{attributes}", tag.name)
         }
     };
-    Scanner::new(page).map(written).collect()
+    Scanner::of(page, syntax).map(written).collect()
 }
 
 #[test]
@@ -47,10 +51,26 @@ fn a_page_is_cut_where_a_browser_cuts_it() {
     }
 }
 
+#[test]
+fn in_xml_a_tag_may_end_its_element_and_text_may_hold_tags() {
+    for (page, expected) in [
+        ("<script src=\"a\"/>a", vec!["script src=a", "/script", "'a'"]),
+        ("<title />a<br/>b", vec!["title", "/title", "'a'", "br", "/br", "'b'"]),
+        ("<a href='x/'>a</a>", vec!["a href=x/", "'a'", "/a"]),
+        ("<script>if(a<b){}</script>", vec!["script", "'if(a<b){}'", "/script"]),
+        ("a<![CDATA[<b> ]] ]]>c", vec!["'a'", "'<b> ]] '", "'c'"]),
+        ("<![CDATA[]]>a", vec!["'a'"]),
+        ("<![CDATA[a", vec!["'a'"]),
+        ("<?xml version='1.0'?><!DOCTYPE html>a", vec!["'a'"]),
+    ] {
+        assert_eq!(pieces_in(page, Syntax::Xml), expected, "{page}");
+    }
+}
+
 proptest::proptest! {
     #[test]
-    fn any_page_ends_and_its_pieces_are_of_it(page in "[<>/!\\-a='\" é\n]{0,80}") {
-        for token in Scanner::new(&page) {
+    fn any_page_ends_and_its_pieces_are_of_it(page in "([<>/!\\-a='\" é\n\\]]|<!\\[CDATA\\[){0,80}") {
+        for token in Scanner::new(&page).chain(Scanner::of(&page, Syntax::Xml)) {
             let piece = match token {
                 Token::Text(text) => text,
                 Token::Start(tag) => tag.name,

@@ -89,11 +89,25 @@ fn an_application_that_draws_itself_says_so() {
 }
 
 #[test]
+fn a_page_that_is_written_as_xml_is_read_as_a_page() {
+    let page = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE html>\n\
+        <html xmlns=\"http://www.w3.org/1999/xhtml\"><head><title>棚</title><script src=\"a.js\"/></head>\
+        <body><a id=\"top\"/><h1>棚卸し</h1><div class=\"ad\"/>\
+        <p>See <a href=\"/more\">more</a><br/>and <![CDATA[1 < 2]]>.</p></body></html>";
+    for content_type in ["application/xhtml+xml", "Application/XHTML+XML; charset=utf-8"] {
+        let reading = read(page.as_bytes(), Some(content_type), URL, &WHOLE).unwrap();
+        let text = "# 棚卸し\n\nSee [more](https://e.example/more)\nand 1 < 2.";
+        assert_eq!((reading.title.as_deref(), reading.text.as_str()), (Some("棚"), text));
+        assert_eq!((reading.content_type.as_str(), reading.encoding), ("application/xhtml+xml", "utf-8"));
+        assert_eq!(reading.extractor, Extractor::Body);
+    }
+}
+
+#[test]
 fn other_text_is_read_as_it_is() {
     let feed = "<?xml version=\"1.0\"?>\n<rss><title>&lt;b&gt;</title>\n\n</rss>\n";
     for (body, content_type) in [
         (feed, "application/rss+xml"),
-        (feed, "application/xhtml+xml"),
         ("{\"a\": [1, 2]}\n", "application/json"),
         ("a,b\r\n1,2\r\n", "text/csv"),
         ("# Title\n\n  text", "text/markdown"),

@@ -166,10 +166,8 @@ impl Gate {
         for need in needs(prepared) {
             let Need::Exec { command } = need else { continue };
             let stdin = call.args.as_object().and_then(|args| args.get("stdin")?.as_str());
-            let look = self.screening.command(command, stdin, &journal.chain_id());
-            for event in look.events {
-                journal.audit(event)?;
-            }
+            let look = self.screening.command(command, stdin, prepared.spec().name, &journal.chain_id());
+            audit_all(journal, look.events)?;
             if let Some(error) = look.refusal {
                 journal.audit_denied(call, Some(need), &error)?;
                 return Ok(Some(error));
@@ -326,12 +324,10 @@ impl Gate {
         };
         match self.screening.admit_error(error, tool, &journal.chain_id()) {
             Ok((error, events)) => {
-                for event in events {
-                    journal.audit(event)?;
-                }
+                audit_all(journal, events)?;
                 Ok(cut(error))
             }
-            Err(error) => Ok(error),
+            Err(withheld) => withheld.told(journal),
         }
     }
 
@@ -347,9 +343,9 @@ impl Gate {
         let effect = prepared.spec().effect;
         let written: Vec<String> = written_places(prepared);
         let context = Arc::new(self.context.for_call(cancel.child_token(), journal.chain_id()));
-        for event in prepared.begins(&context) {
-            journal.audit(event)?;
-        }
+        // What has begun and has no end in the trail yet.
+        let mut begun = prepared.begins(&context);
+        audit_all(journal, begun.clone())?;
         let command = needs(prepared).iter().find_map(|need| match need {
             Need::Exec { command } => Some(command.clone()),
             Need::File { .. } | Need::Web { .. } => None,
@@ -363,26 +359,25 @@ impl Gate {
             () = cancel.cancelled() => Outcome::Error(cut_short(ErrorKind::Cancelled, "cancelled by the person", effect)),
             result = tokio::time::timeout(time_max, running) => match result {
                 Ok(Ok(Ok(mut output))) => {
-                    for event in std::mem::take(&mut output.notes) {
-                        journal.audit(event)?;
-                    }
+                    begun.clear();
+                    audit_all(journal, std::mem::take(&mut output.notes))?;
                     if let Some(before) = before.take() {
                         output = before.after(output, cancel).await;
                     }
                     match self.screening.admit(output, tool, &journal.chain_id()) {
                         Ok((output, events)) => {
-                            for event in events {
-                                journal.audit(event)?;
-                            }
+                            audit_all(journal, events)?;
                             Outcome::Ok(bounded(output, result_bytes_max))
                         }
-                        Err(error) => Outcome::Error(error),
+                        Err(withheld) => Outcome::Error(withheld.told(journal)?),
                     }
                 }
                 Ok(Ok(Err(mut error))) => {
-                    for event in error.take_notes() {
-                        journal.audit(event)?;
+                    let notes = error.take_notes();
+                    if !notes.is_empty() {
+                        begun.clear();
                     }
+                    audit_all(journal, notes)?;
                     Outcome::Error(failure(error, tool, effect))
                 }
                 Ok(Err(_panic)) => Outcome::Error(cut_short(ErrorKind::Exception, "the tool's code failed", effect)),
@@ -393,7 +388,10 @@ impl Gate {
         };
         context.cancel.cancel();
         let outcome = match outcome {
-            Outcome::Error(error) => Outcome::Error(self.admitted(error, before, tool, journal).await?),
+            Outcome::Error(error) => {
+                audit_all(journal, begun.iter().filter_map(|event| event.cut_short(&error)))?;
+                Outcome::Error(self.admitted(error, before, tool, journal).await?)
+            }
             Outcome::Ok(output) => Outcome::Ok(output),
         };
         let is_cancelled = matches!(&outcome, Outcome::Error(error) if error.kind == ErrorKind::Cancelled);
@@ -402,12 +400,18 @@ impl Gate {
             journal.audit(AuditEvent::SandboxedExecCancelled { chain_id: journal.chain_id(), argv })?;
         }
         if outcome.is_ok() {
-            for path in written {
-                journal.audit(AuditEvent::WorkspaceUpdated { chain_id: journal.chain_id(), path })?;
-            }
+            let updated = |path| AuditEvent::WorkspaceUpdated { chain_id: context.chain_id.clone(), path };
+            audit_all(journal, written.into_iter().map(updated))?;
         }
         Ok(outcome)
     }
+}
+
+fn audit_all(
+    journal: &mut Journal,
+    events: impl IntoIterator<Item = AuditEvent>,
+) -> Result<(), SessionError> {
+    events.into_iter().try_for_each(|event| journal.audit(event))
 }
 
 fn needs(prepared: &Prepared) -> &[Need] {

@@ -9,8 +9,13 @@ use reyn_core::permission::Command;
 use reyn_core::redaction::told;
 use reyn_core::settings::{ThreatScanSettings, ThreatScope as Scope};
 use reyn_core::tool::{CallError, ErrorKind, External, Output};
-use reyn_untrusted::{Match, PatternError, ScanOptions, Scanner, Verdict, disarmed};
+use reyn_untrusted::{CUSTOM_PATTERNS_MAX, Match, PatternError, ScanOptions, Scanner, Verdict, disarmed};
 use serde_json::Value;
+
+use crate::session::{Journal, SessionError};
+
+/// What a model is told of a text that could not be looked through.
+const UNSEEN: &str = "it was not looked through for threats, because that failed";
 
 /// How texts from outside are made safe to read.
 #[derive(Debug, Clone, Default)]
@@ -38,8 +43,35 @@ impl Lazy {
 /// What a look through a text came to.
 enum Looked {
     Found(Vec<Match>),
-    /// The search itself failed, and that counts as something to block.
+    /// The search itself failed.
     Failed,
+}
+
+/// What was found in texts that were made safe to read.
+#[derive(Default)]
+struct Disarmed {
+    found: Vec<Match>,
+    /// Whether a text was let through that could not be looked through.
+    is_unseen: bool,
+}
+
+/// A result that a model must not read.
+#[derive(Debug)]
+pub(crate) struct Withheld {
+    /// What the model reads instead.
+    error: Box<CallError>,
+    /// What the audit trail is told.
+    event: Option<Box<AuditEvent>>,
+}
+
+impl Withheld {
+    /// The error, when the audit trail has been told.
+    pub(crate) fn told(self, journal: &mut Journal) -> Result<CallError, SessionError> {
+        if let Some(event) = self.event {
+            journal.audit(*event)?;
+        }
+        Ok(*self.error)
+    }
 }
 
 /// What a command looks like.
@@ -57,6 +89,10 @@ impl Screening {
     /// When a pattern of its own cannot be used.
     pub fn new(settings: &ThreatScanSettings) -> Result<Self, PatternError> {
         let options = options(settings);
+        let count = options.custom.len();
+        if count > CUSTOM_PATTERNS_MAX {
+            return Err(PatternError::TooMany { count });
+        }
         options.custom.iter().try_for_each(Scanner::check)?;
         let scanner = settings.enabled.then(|| Lazy { options: Arc::new(options), made: Arc::default() });
         Ok(Self { scanner, is_open_on_failure: settings.fail_open, is_fenced: settings.fence_enabled })
@@ -74,13 +110,18 @@ impl Screening {
         mut output: Output,
         tool: &str,
         chain_id: &str,
-    ) -> Result<(Output, Vec<AuditEvent>), CallError> {
+    ) -> Result<(Output, Vec<AuditEvent>), Withheld> {
         let Some(external) = output.external.take() else { return Ok((output, vec![])) };
         let mut texts = vec![&mut output.body];
         output.fields.values_mut().for_each(|value| each_string(value, &mut texts));
-        let found = self.disarm(texts, tool)?;
-        output.external = Some(self.stamped(external, &found)?);
-        Ok((output, events(&found, tool, chain_id)))
+        let disarmed = self.disarm(texts, tool, chain_id)?;
+        output.external = Some(self.stamped(external, &disarmed)?);
+        if disarmed.is_unseen {
+            let note = output.fields.get("note").and_then(Value::as_str);
+            let note = note.map_or_else(String::new, |note| format!("{note}; "));
+            output = output.with("note", format!("{note}{UNSEEN}"));
+        }
+        Ok((output, disarmed.events(tool, chain_id)))
     }
 
     /// The same for an error that quotes what came from outside.
@@ -89,46 +130,55 @@ impl Screening {
         mut error: CallError,
         tool: &str,
         chain_id: &str,
-    ) -> Result<(CallError, Vec<AuditEvent>), CallError> {
+    ) -> Result<(CallError, Vec<AuditEvent>), Withheld> {
         let Some(external) = error.external.take() else { return Ok((error, vec![])) };
         let texts = [&mut error.message].into_iter().chain(&mut error.suggestions).chain(&mut error.hint);
-        let found = self.disarm(texts.collect(), tool)?;
-        error.external = Some(Box::new(self.stamped(*external, &found)?));
-        Ok((error, events(&found, tool, chain_id)))
+        let disarmed = self.disarm(texts.collect(), tool, chain_id)?;
+        error.external = Some(Box::new(self.stamped(*external, &disarmed)?));
+        Ok((error, disarmed.events(tool, chain_id)))
     }
 
-    fn stamped(&self, mut external: External, found: &[Match]) -> Result<External, CallError> {
-        external.threats = found.iter().map(|one| one.id.clone()).collect();
+    fn stamped(&self, mut external: External, disarmed: &Disarmed) -> Result<External, Withheld> {
+        external.threats = disarmed.found.iter().map(|one| one.id.clone()).collect();
         Ok(if self.is_fenced { external.fenced(fence_id()?) } else { external })
     }
 
     /// Looks through texts from outside and makes them safe to read. Says what was found.
-    fn disarm(&self, texts: Vec<&mut String>, tool: &str) -> Result<Vec<Match>, CallError> {
-        let mut found: Vec<Match> = vec![];
+    fn disarm(&self, texts: Vec<&mut String>, tool: &str, chain_id: &str) -> Result<Disarmed, Withheld> {
+        let mut all = Disarmed::default();
         for text in texts {
             match self.look(text, Scope::Context) {
                 Looked::Found(matches) => {
                     for one in matches {
-                        if !found.iter().any(|known| known.id == one.id) {
-                            found.push(one);
+                        if !all.found.iter().any(|known| known.id == one.id) {
+                            all.found.push(one);
                         }
                     }
                 }
+                Looked::Failed if self.is_open_on_failure => all.is_unseen = true,
                 Looked::Failed => {
-                    return Err(CallError::new(
+                    let error = CallError::new(
                         ErrorKind::Exception,
                         format!("the result of `{tool}` is withheld: looking through it for threats failed"),
                     )
-                    .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through"));
+                    .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through");
+                    let event = Some(Box::new(failed(tool, chain_id, false)));
+                    return Err(Withheld { error: Box::new(error), event });
                 }
             }
             *text = disarmed(text);
         }
-        Ok(found)
+        Ok(all)
     }
 
     /// Looks through a command before it runs, and through its input where that is a program.
-    pub(crate) fn command(&self, command: &Command, stdin: Option<&str>, chain_id: &str) -> CommandLook {
+    pub(crate) fn command(
+        &self,
+        command: &Command,
+        stdin: Option<&str>,
+        tool: &str,
+        chain_id: &str,
+    ) -> CommandLook {
         if self.scanner.is_none() {
             return CommandLook { refusal: None, events: vec![] };
         }
@@ -140,8 +190,11 @@ impl Screening {
                     ErrorKind::PermissionDenied,
                     "refused, because looking through the command for threats failed",
                 );
-                let refusal = refusal.hint("the person looks at `safety.threat_scan`");
-                return CommandLook { refusal: Some(refusal), events: vec![] };
+                let refusal = refusal
+                    .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through");
+                let is_open = self.is_open_on_failure;
+                let events = vec![failed(tool, chain_id, is_open)];
+                return CommandLook { refusal: (!is_open).then_some(refusal), events };
             }
         };
         let blocks = |one: &&Match| {
@@ -192,31 +245,35 @@ impl Screening {
         let looking = || scanner.get().map(|scanner| scanner.scan(text, scope));
         match std::panic::catch_unwind(AssertUnwindSafe(looking)) {
             Ok(Some(matches)) => Looked::Found(matches),
-            Ok(None) | Err(_) if self.is_open_on_failure => Looked::Found(vec![]),
             Ok(None) | Err(_) => Looked::Failed,
         }
     }
 }
 
-/// What the audit trail is told of what was found.
-fn events(found: &[Match], tool: &str, chain_id: &str) -> Vec<AuditEvent> {
-    let event = |one: &Match| AuditEvent::ThreatScanMatch {
-        chain_id: chain_id.to_owned(),
-        tool: tool.to_owned(),
-        pattern_id: one.id.clone(),
-        severity: one.severity.name().to_owned(),
-        scope: one.scope.name().to_owned(),
-    };
-    found.iter().map(event).collect()
+impl Disarmed {
+    /// What the audit trail is told of it.
+    fn events(&self, tool: &str, chain_id: &str) -> Vec<AuditEvent> {
+        let event = |one: &Match| AuditEvent::ThreatScanMatch {
+            chain_id: chain_id.to_owned(),
+            tool: tool.to_owned(),
+            pattern_id: one.id.clone(),
+            severity: one.severity.name().to_owned(),
+            scope: one.scope.name().to_owned(),
+        };
+        let unseen = self.is_unseen.then(|| failed(tool, chain_id, true));
+        self.found.iter().map(event).chain(unseen).collect()
+    }
 }
 
-fn fence_id() -> Result<String, CallError> {
+fn failed(tool: &str, chain_id: &str, is_let_through: bool) -> AuditEvent {
+    AuditEvent::ThreatScanFailed { chain_id: chain_id.to_owned(), tool: tool.to_owned(), is_let_through }
+}
+
+fn fence_id() -> Result<String, Withheld> {
     let mut bytes = [0; FENCE_ID_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| {
-        CallError::new(
-            ErrorKind::Exception,
-            format!("the result is withheld: the system gives no random number: {error}"),
-        )
+        let why = format!("the result is withheld: the system gives no random number: {error}");
+        Withheld { error: Box::new(CallError::new(ErrorKind::Exception, why)), event: None }
     })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -233,3 +290,7 @@ fn each_string<'a>(value: &'a mut Value, texts: &mut Vec<&'a mut String>) {
 fn options(settings: &ThreatScanSettings) -> ScanOptions {
     ScanOptions { block_severity: settings.block_severity, custom: settings.custom_patterns.clone() }
 }
+
+#[cfg(test)]
+#[path = "screening_tests.rs"]
+mod tests;

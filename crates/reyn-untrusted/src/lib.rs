@@ -18,4 +18,6 @@ mod skeleton;
 
 pub use fence::{FenceId, disarmed, fence, is_fenced};
 pub use normalise::{Normalised, Removed, normalise};
-pub use scan::{CustomPattern, Match, PatternError, ScanOptions, Scanner, Scope, Severity, Verdict};
+pub use scan::{
+    CUSTOM_PATTERNS_MAX, CustomPattern, Match, PatternError, ScanOptions, Scanner, Scope, Severity, Verdict,
+};

@@ -104,7 +104,8 @@ impl Scanner {
     /// What is found in `text`, in the order of its places: one match per id.
     #[must_use]
     pub fn scan(&self, text: &str, scope: Scope) -> Vec<Match> {
-        let mut found = Found { text, scope, matches: BTreeMap::new() };
+        let open = self.builtin.of_scope(scope);
+        let mut found = Found { text, scope, matches: BTreeMap::new(), open };
         for window in windows(text) {
             self.scan_window(window, &mut found);
         }
@@ -166,6 +167,8 @@ struct Found<'a> {
     text: &'a str,
     scope: Scope,
     matches: BTreeMap<String, Match>,
+    /// Of each built-in pattern, whether a match of it would still change something.
+    open: Vec<bool>,
 }
 
 impl Found<'_> {

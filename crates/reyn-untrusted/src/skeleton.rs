@@ -5,11 +5,17 @@
 //! sentence in both languages. Tag characters, which spell ASCII unseen, are read as what they spell.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use unicode_normalization::char::{compose, decompose_compatible};
 
 use crate::homoglyph::looks_like;
 use crate::invisible::{depends_on_neighbours, hides, is_always_dropped};
+
+/// How far apart the places are that lead back to the text it was made of, in bytes of that text.
+const MARK_BYTES: usize = 256;
+/// Shorter runs of ASCII are taken letter by letter.
+const RUN_BYTES_MIN: usize = 16;
 
 /// A text as the detector reads it.
 pub(crate) struct Skeleton {
@@ -17,15 +23,16 @@ pub(crate) struct Skeleton {
     pub(crate) text: String,
     /// The first character that hides something from a reader, in the text it was made of.
     pub(crate) hidden: Option<Range<usize>>,
-    /// Where pieces begin, ascending; each goes on to the next one.
-    pieces: Vec<Piece>,
+    /// Places, ascending, of which it is known what they were made of.
+    marks: Vec<Mark>,
     source_bytes: usize,
 }
 
-/// A stretch that was copied byte for byte, or one character that became something else.
-struct Piece {
+/// A place in both texts.
+struct Mark {
     at: u32,
     source_at: u32,
+    /// Whether the texts go on byte for byte up to the next mark.
     is_copy: bool,
 }
 
@@ -35,56 +42,79 @@ impl Skeleton {
         let mut skeleton = Self {
             text: String::with_capacity(text.len()),
             hidden: None,
-            pieces: vec![],
+            marks: Vec::with_capacity(text.len() / MARK_BYTES + 1),
             source_bytes: text.len(),
         };
-        let mut run = 0;
-        let mut at = 0;
+        let folded: &[u16; FOLDED_CHARS] = &FOLDED;
+        let (mut at, mut next_mark) = (0, 0);
         while at < text.len() {
-            let ascii =
-                text.as_bytes()[at..].iter().take_while(|byte| byte.is_ascii() && is_seen(**byte)).count();
-            at += ascii;
+            let run = text.as_bytes()[at..].iter().take_while(|byte| is_seen(**byte)).count();
+            if run >= MARK_BYTES {
+                skeleton.mark(at, true);
+                next_mark = at + run;
+            }
+            skeleton.copy(&text[at..at + run]);
+            at += run;
             let Some(c) = text[at..].chars().next() else { break };
+            if at >= next_mark {
+                skeleton.mark(at, false);
+                next_mark = at + MARK_BYTES;
+            }
             let next = at + c.len_utf8();
-            if !is_copied(c) {
-                skeleton.copy(text, run..at);
-                if skeleton.hidden.is_none()
-                    && hides(c, text[..at].chars().next_back(), text[next..].chars().next())
-                {
+            if !skeleton.take(c, folded) {
+                let (before, after) = (text[..at].chars().next_back(), text[next..].chars().next());
+                if skeleton.hidden.is_none() && hides(c, before, after) {
                     skeleton.hidden = Some(at..next);
                 }
-                skeleton.fold(c, at);
-                run = next;
+                skeleton.fold(c);
             }
             at = next;
         }
-        skeleton.copy(text, run..text.len());
         skeleton
     }
 
-    fn begin_piece(&mut self, source_at: usize, is_copy: bool) {
-        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        self.pieces.push(Piece { at: place(self.text.len()), source_at: place(source_at), is_copy });
+    /// Without a way back, to read a few characters behind `text`.
+    const fn reading(text: String) -> Self {
+        Self { text, hidden: None, marks: vec![], source_bytes: 0 }
     }
 
-    fn copy(&mut self, text: &str, run: Range<usize>) {
-        if run.is_empty() {
+    fn mark(&mut self, source_at: usize, is_copy: bool) {
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        self.marks.push(Mark { at: place(self.text.len()), source_at: place(source_at), is_copy });
+    }
+
+    /// Takes a run of ASCII that is seen.
+    fn copy(&mut self, run: &str) {
+        if run.len() < RUN_BYTES_MIN {
+            run.bytes().for_each(|byte| self.text.push(char::from(byte.to_ascii_lowercase())));
             return;
         }
-        self.begin_piece(run.start, true);
         let begun = self.text.len();
-        let mut rest = &text[run];
-        while let Some((sentence, after)) = rest.split_once('。') {
-            self.text.push_str(sentence);
-            self.text.push_str("\n\n\n");
-            rest = after;
-        }
-        self.text.push_str(rest);
+        self.text.push_str(run);
         self.text[begun..].make_ascii_lowercase();
     }
 
-    fn fold(&mut self, c: char, source_at: usize) {
-        self.begin_piece(source_at, false);
+    /// Takes a character of which nothing but itself says what it is read as; whether it is one.
+    fn take(&mut self, c: char, folded: &[u16; FOLDED_CHARS]) -> bool {
+        match folded.get(c as usize) {
+            Some(0) => false,
+            Some(read) => {
+                self.text.extend(char::from_u32(u32::from(*read)));
+                true
+            }
+            None if c == '。' => {
+                self.text.push_str("\n\n\n");
+                true
+            }
+            None if is_copied(c) => {
+                self.text.push(c);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn fold(&mut self, c: char) {
         match c {
             '\r' => self.text.push('\n'),
             '\u{e0020}'..='\u{e007e}' => {
@@ -119,30 +149,61 @@ impl Skeleton {
 
     /// What a range of the skeleton was made of: at character boundaries of `source`, never less than it.
     pub(crate) fn source_range(&self, range: Range<usize>, source: &str) -> Range<usize> {
-        let start = self.source_at(range.start, false);
-        let end = self.source_at(range.end.saturating_sub(1).max(range.start), true);
-        let start = (0..=start).rev().find(|at| source.is_char_boundary(*at)).unwrap_or(0);
-        let end = (end..=source.len()).find(|at| source.is_char_boundary(*at)).unwrap_or(source.len());
+        let start = self.source_of(range.start, source).start;
+        let end = self.source_of(range.end.saturating_sub(1).max(range.start), source).end;
         start..end.max(start)
     }
 
-    /// The byte that stands at `at`, or behind it when `is_end`.
-    fn source_at(&self, at: usize, is_end: bool) -> usize {
-        let index = self.pieces.partition_point(|piece| piece.at as usize <= at).saturating_sub(1);
-        let Some(piece) = self.pieces.get(index) else { return 0 };
-        if piece.is_copy {
-            return piece.source_at as usize + (at - piece.at as usize) + usize::from(is_end);
+    /// The character that the byte at `at` was made of.
+    fn source_of(&self, at: usize, source: &str) -> Range<usize> {
+        let marked = self.marks.partition_point(|mark| mark.at as usize <= at).checked_sub(1);
+        let mark = marked.and_then(|index| self.marks.get(index));
+        // What stands before the first mark was taken as it is.
+        let (begun, from, is_copy) =
+            mark.map_or((0, 0, true), |mark| (mark.at as usize, mark.source_at as usize, mark.is_copy));
+        if is_copy {
+            let start = (from + (at - begun)).min(self.source_bytes);
+            return start..(start + 1).min(self.source_bytes);
         }
-        if !is_end {
-            return piece.source_at as usize;
+        // What is marked is read once more; a mark of a sound changes what stands before it.
+        let before = self.text[..begun].chars().next_back();
+        let mut again = Self::reading(before.map(String::from).unwrap_or_default());
+        let held = again.text.len();
+        for (offset, c) in source[from..].char_indices() {
+            if c.is_ascii() && is_seen(c as u8) {
+                again.text.push(c.to_ascii_lowercase());
+            } else if !again.take(c, &FOLDED) {
+                again.fold(c);
+            }
+            if begun + again.text.len() > at + held {
+                return from + offset..from + offset + c.len_utf8();
+            }
         }
-        let next = self.pieces.get(index + 1);
-        next.map_or(self.source_bytes, |next| next.source_at as usize)
+        self.source_bytes..self.source_bytes
     }
 }
 
+/// How many characters, the first ones, have a place in [`FOLDED`]: those of European, Semitic and Indic scripts.
+const FOLDED_CHARS: usize = 0x2000;
+
+/// What each of the first characters is read as when that is one character whatever stands beside it; 0 for others.
+static FOLDED: LazyLock<Box<[u16; FOLDED_CHARS]>> = LazyLock::new(|| {
+    let mut folded = Box::new([0; FOLDED_CHARS]);
+    for (code, read) in (0_u32..).zip(folded.iter_mut()) {
+        let Some(c) = char::from_u32(code).filter(|c| !c.is_ascii()) else { continue };
+        let mut alone = Skeleton::reading(String::new());
+        alone.fold(c);
+        let mut chars = alone.text.chars();
+        if let (Some(only), None) = (chars.next(), chars.next()) {
+            *read = u16::try_from(u32::from(only)).unwrap_or(0);
+        }
+    }
+    folded
+});
+
+/// Whether a byte is a character of ASCII that is seen.
 fn is_seen(byte: u8) -> bool {
-    byte >= b' ' && byte != 0x7f || matches!(byte, b'\n' | b'\t')
+    matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
 
 /// Whether a character that is not plain ASCII is the same to the detector: Japanese text and Hangul.

@@ -203,6 +203,7 @@ fn bodies() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         (state >> 56) as u8
     };
     let noise: Vec<u8> = (0..BODY_BYTES).map(|_| random()).collect();
+    let words = compress_to_vec(words().as_slice(), CompressionLevel::Fastest);
     vec![
         ("gzip", "gzip", gzip(&text)),
         ("gzip, noise", "gzip", gzip(&noise)),
@@ -215,8 +216,36 @@ fn bodies() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("zstd", "zstd", compress_to_vec(text.as_slice(), CompressionLevel::Fastest)),
         ("zstd, window of 8 MiB, one byte", "zstd", zstd(&[b'a'; BODY_BYTES], true)),
         ("zstd, window of 8 MiB, noise", "zstd", zstd(&noise, false)),
+        ("zstd, window of 8 MiB, words at random", "zstd", widened(words)),
         ("no encoding", "identity", text),
     ]
+}
+
+/// Words at random, which make many short sequences.
+fn words() -> Vec<u8> {
+    let mut state = 7_u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from((state >> 33) % below).unwrap_or(0)
+    };
+    let known: Vec<Vec<u8>> = (0..3000)
+        .map(|_| {
+            (0..2 + random(8)).map(|_| b'a' + u8::try_from(random(26)).unwrap_or(0)).chain([b' ']).collect()
+        })
+        .collect();
+    let mut words: Vec<u8> = vec![];
+    while words.len() < BODY_BYTES {
+        words.extend_from_slice(&known[random(3000)]);
+    }
+    words.truncate(BODY_BYTES);
+    words
+}
+
+/// The same frame, which says that its window is the largest that is taken: the byte behind the first and the flags.
+fn widened(mut frame: Vec<u8>) -> Vec<u8> {
+    assert_eq!(frame[4] & 0x20, 0, "it says its window");
+    frame[5] = 0x68;
+    frame
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -147,7 +147,10 @@ impl WebClient {
                     }
                     let host = host_of(next.url());
                     if call.admits.as_ref().is_some_and(|admits| !admits(&host)) {
-                        return Err(GetError::NotAdmitted { url: shown_url(target.url()), host });
+                        return Err(GetError::NotAdmitted {
+                            url: shown_url(target.url()),
+                            target: next.host_port(),
+                        });
                     }
                     target = next;
                 }

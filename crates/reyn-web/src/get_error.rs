@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::policy::Blocked;
+use crate::policy::{Blocked, HostPort};
 use crate::shown_url::shown_url;
 
 /// Why there is no answer. An HTTP status is never one of these.
@@ -114,12 +114,12 @@ pub enum GetError {
         url: String,
     },
     /// A redirect leads to a host that was not admitted ([`crate::GetRequest::admits`]).
-    #[error("`{url}` redirects to `{host}`, which takes a permission of its own")]
+    #[error("`{url}` redirects to `{target}`, which takes a permission of its own")]
     NotAdmitted {
         /// The URL that redirects.
         url: String,
-        /// The host that it redirects to.
-        host: String,
+        /// Where it redirects to; the rest of that address is not shown.
+        target: HostPort,
     },
     /// The body is not in the encoding that its headers say.
     #[error("the body of `{url}` cannot be decoded as `{encoding}`: {why}")]

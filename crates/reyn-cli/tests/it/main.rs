@@ -37,3 +37,5 @@ mod untrusted_server;
 mod verify;
 mod web;
 mod web_attacks;
+mod web_bounds;
+mod web_secrets;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use reyn_core::permission::{WebPolicy, WebRule};
 use reyn_core::settings::{Decision, HostPermission, SearchEngine, Settings};
-use reyn_untrusted::Scanner;
+use reyn_untrusted::{CUSTOM_PATTERNS_MAX, PatternError, Scanner};
 use reyn_web::HostPort;
 
 use super::node::{Node, Step};
@@ -114,7 +114,13 @@ pub(super) fn checked(
         }
     }
     let patterns = &settings.safety.threat_scan.custom_patterns;
-    for (index, pattern) in patterns.iter().enumerate() {
+    if patterns.len() > CUSTOM_PATTERNS_MAX {
+        let node = at(&["safety", "threat_scan", "custom_patterns"]);
+        let error = PatternError::TooMany { count: patterns.len() };
+        problems
+            .push(ConfigProblem::at(&node.mark, format!("`safety.threat_scan.custom_patterns`: {error}")));
+    }
+    for (index, pattern) in patterns.iter().enumerate().take(CUSTOM_PATTERNS_MAX) {
         if let Err(error) = Scanner::check(pattern) {
             let steps = ["safety", "threat_scan", "custom_patterns"].map(|key| Step::Key(key.to_owned()));
             let path: Vec<Step> = steps.into_iter().chain([Step::Index(index)]).collect();

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 use reyn_core::conversation::Entry;
 use reyn_core::gate::Need;
 use reyn_core::limits::{COMMAND_PATH_BYTES_MAX, COMMAND_PATHS_MAX, DOWNLOADS_LOOKED_THROUGH_MAX};
-use reyn_core::outside::repeats_what_came;
+use reyn_core::outside::Passages;
 use reyn_core::permission::{Command, FileAxis, FileOp, Target};
-use reyn_core::tool::{CallError, ErrorKind, External, Output, ToolCall};
+use reyn_core::tool::{Args, CallError, ErrorKind, External, Output, ToolCall};
 use reyn_tools::{Context, ExternalFiles, ExternalFilesError, Prepared};
 use reyn_workspace::Workspace;
 use tokio_util::sync::CancellationToken;
@@ -54,8 +54,7 @@ impl Before {
             })
         };
         let is_program = commands().next().is_some();
-        let repeated =
-            if written.is_empty() && !is_program { None } else { repeats_what_came(&call.args, log) };
+        let repeated = if written.is_empty() && !is_program { None } else { repeated(&call.args, log).await };
         let stdin = text_of(call, "stdin");
         let fetches = commands().any(|command| command.may_download(stdin)) && has_network(context);
         let (old, known, place) = (written.clone(), Arc::clone(&files), Arc::clone(&workspace));
@@ -127,6 +126,21 @@ impl Before {
         let opened = left.iter().filter_map(|target| self.workspace.open_file(target).ok());
         self.files.remember(opened, tool)
     }
+}
+
+/// The tool that brought in a passage which these arguments repeat, if one did. A log can hold many pages, so others
+/// get their turn after each: none takes longer than a few milliseconds.
+async fn repeated(args: &Args, log: &[Entry]) -> Option<String> {
+    let passages = Passages::of(args)?;
+    for entry in log {
+        if let Some(tool) = passages.repeated_in(entry) {
+            return Some(tool);
+        }
+        if matches!(entry, Entry::Finished { .. }) {
+            tokio::task::yield_now().await;
+        }
+    }
+    None
 }
 
 fn text_of<'a>(call: &'a ToolCall, name: &str) -> Option<&'a str> {

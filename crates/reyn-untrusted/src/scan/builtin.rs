@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::Found;
 use super::custom::PatternError;
 use super::first_byte::FirstBytes;
 use super::leads::Leads;
+use super::{Found, Scope};
 use crate::patterns::{self, Pattern, expanded};
 
 /// How far behind its lead a match may reach, in bytes.
@@ -83,6 +83,20 @@ impl Builtin {
         Ok(Self { leads: Leads::new(leads), patterns: prepared })
     }
 
+    /// Of each pattern, whether it is looked for in a scan of this scope.
+    pub(super) fn of_scope(&self, scope: Scope) -> Vec<bool> {
+        self.patterns.iter().map(|prepared| scope.includes(prepared.pattern.scope)).collect()
+    }
+
+    /// Closes the patterns of which another match would change nothing.
+    fn close_settled(&self, id: &str, found: &mut Found<'_>) {
+        for (number, prepared) in self.patterns.iter().enumerate() {
+            if prepared.pattern.id == id && found.is_settled(id, prepared.pattern.severity) {
+                found.open[number] = false;
+            }
+        }
+    }
+
     /// Adds what begins in `text`, a text as the detector reads it; `place` leads back to the text that was given.
     pub(super) fn scan(
         &self,
@@ -93,13 +107,14 @@ impl Builtin {
         let bytes = text.as_bytes();
         self.leads.each(bytes, |start, lead_end, begins| {
             for number in begins {
-                let prepared = &self.patterns[*number];
-                let pattern = prepared.pattern;
-                if !found.scope.includes(pattern.scope) || found.is_settled(pattern.id, pattern.severity) {
+                if !found.open[*number] {
                     continue;
                 }
+                let prepared = &self.patterns[*number];
+                let pattern = prepared.pattern;
                 if let Some(end) = prepared.end(bytes, start..lead_end) {
                     found.add(pattern.id, pattern.scope, pattern.severity, place(start..end));
+                    self.close_settled(pattern.id, found);
                 }
             }
         });

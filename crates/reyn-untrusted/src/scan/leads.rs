@@ -71,27 +71,52 @@ impl Leads {
     /// Calls `visit` with every place where a word stands, the end of it, and the patterns it begins. A word that
     /// begins with a letter or digit of ASCII begins behind none.
     pub(super) fn each(&self, text: &[u8], mut visit: impl FnMut(usize, usize, &[usize])) {
-        let mut is_in_word = false;
-        for (at, byte) in text.iter().enumerate() {
-            let goes_on = is_in_word;
-            is_in_word = byte.is_ascii_alphanumeric();
-            if goes_on && is_in_word {
-                continue;
-            }
+        let mut at = 0;
+        while let Some(&byte) = text.get(at) {
             let rest = &text[at..];
             let index = start_of(rest).map_or(0, |start| self.starts[usize::from(start)]);
-            if index == 0 {
-                continue;
-            }
-            let head = head_of(rest);
-            for lead in &self.lists[usize::from(index)] {
-                if head & lead.mask == lead.head && rest.starts_with(lead.word) {
-                    visit(at, at + lead.word.len(), &lead.begins);
+            if index != 0 {
+                let head = head_of(rest);
+                for lead in &self.lists[usize::from(index)] {
+                    if head & lead.mask == lead.head && rest.starts_with(lead.word) {
+                        visit(at, at + lead.word.len(), &lead.begins);
+                    }
                 }
+            }
+            let is_passed_over = match byte {
+                0x80.. => &IS_CONTINUATION,
+                _ if IS_OF_WORD[usize::from(byte)] => &IS_OF_WORD,
+                _ => &[false; 256],
+            };
+            at += 1;
+            while text.get(at).is_some_and(|byte| is_passed_over[usize::from(*byte)]) {
+                at += 1;
             }
         }
     }
 }
+
+/// Bytes of words of ASCII: nothing begins behind one of them.
+const IS_OF_WORD: [bool; 256] = {
+    let mut is_of_word = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        is_of_word[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    is_of_word
+};
+
+/// Bytes that go on with a character.
+const IS_CONTINUATION: [bool; 256] = {
+    let mut goes_on = [false; 256];
+    let mut byte = 0x80;
+    while byte < 0xc0 {
+        goes_on[byte] = true;
+        byte += 1;
+    }
+    goes_on
+};
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use reyn_web::{Answer, GetError, GetRequest, Hop, WebClient, WebClientOptions};
+use reyn_web::{Answer, GetError, GetRequest, Hop, HostPort, WebClient, WebClientOptions};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -155,14 +155,14 @@ async fn the_host_of_every_redirect_is_asked_about_and_followed_where_it_is_admi
 
 #[tokio::test]
 async fn a_redirect_to_a_host_that_is_not_admitted_is_refused_before_it_is_resolved() {
-    let server = Server::saying(redirect("302 Found", "https://b.example/?token=hunter2")).await;
+    let server = Server::saying(redirect("302 Found", "https://b.example:8443/?token=hunter2")).await;
     let names = Names::new(&[&["93.184.216.34"]]);
     let options = WebClientOptions { names: names.clone(), ..reaching(&[server.address]) };
     let (fetched, asked) = admitting(&["127.0.0.1"], options, &server.url("/a?key=hunter2")).await;
     let error = fetched.unwrap_err();
     let url = server.url("/a?key=[redacted]");
-    let text = format!("`{url}` redirects to `b.example`, which takes a permission of its own");
-    assert_eq!(error, GetError::NotAdmitted { url, host: "b.example".into() });
+    let text = format!("`{url}` redirects to `b.example:8443`, which takes a permission of its own");
+    assert_eq!(error, GetError::NotAdmitted { url, target: HostPort::new("b.example", 8443) });
     assert_eq!((error.kind(), error.to_string()), ("not_admitted", text));
     assert_eq!((asked, names.left()), (vec!["b.example".to_owned()], 1));
 }
@@ -176,7 +176,7 @@ async fn a_redirect_is_refused_after_two_that_were_admitted() {
     })
     .await;
     let (fetched, asked) = admitting(&["127.0.0.1"], reaching(&[server.address]), &server.url("/0")).await;
-    let error = GetError::NotAdmitted { url: server.url("/2"), host: "b.example".into() };
+    let error = GetError::NotAdmitted { url: server.url("/2"), target: HostPort::new("b.example", 443) };
     assert_eq!(fetched, Err(error));
     assert_eq!(asked, ["127.0.0.1", "127.0.0.1", "b.example"]);
     assert_eq!(server.connections(), 3);
