@@ -179,6 +179,7 @@ fn crates_depend_in_one_direction() {
         "reyn-web",
         "reyn-sandbox",
         "reyn-search",
+        "reyn-index",
         "reyn-workspace",
         "reyn-tools",
         "reyn-runtime",

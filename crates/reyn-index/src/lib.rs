@@ -14,8 +14,10 @@ pub mod keyword;
 mod model;
 pub mod scan;
 mod source_name;
+pub mod split;
 mod sqlite;
 mod store;
+mod typo;
 
 pub use chunk::{Chunk, Metadata, derived_hash};
 pub use error::{IndexError, VectorFault};

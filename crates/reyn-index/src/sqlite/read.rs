@@ -14,7 +14,7 @@ use crate::bounds::TOP_MAX;
 use crate::chunk::Metadata;
 use crate::error::IndexError;
 use crate::filter::Filters;
-use crate::hybrid::{Candidate, fuse};
+use crate::hybrid::{Candidate, by_share, fuse};
 use crate::scan::cosine;
 use crate::store::{Found, Hit, Query, SearchMode, Stats};
 
@@ -30,6 +30,13 @@ pub(super) struct View<'a> {
     pub(super) meta: Meta,
     snapshot: &'a mut Snapshot,
     faults: Faults<'a>,
+}
+
+/// A row with its exact cosine.
+struct Neighbour {
+    id: i64,
+    cosine: f32,
+    vector: Vec<f32>,
 }
 
 /// Looks at a source; nothing when it was dropped.
@@ -68,13 +75,14 @@ impl View<'_> {
 
     pub(super) fn by_vector(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
         let near = self.near(query, query.top)?;
-        self.hits(near.into_iter(), query)
+        self.hits(near.into_iter().map(|near| (near.id, near.cosine)), query)
     }
 
     pub(super) fn by_words(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
         let found = self.with_words(query, query.top)?;
-        let candidates = found.iter().map(|hit| Candidate { id: hit.id, cosine: None, share: hit.share });
-        self.hits(fuse(candidates, query.top).into_iter(), query)
+        let candidates =
+            found.iter().map(|hit| Candidate { id: hit.id, cosine: None, share: hit.share, vector: vec![] });
+        self.hits(by_share(candidates, query.top).into_iter(), query)
     }
 
     pub(super) fn by_both(&mut self, query: &Query<'_>) -> Result<Found, IndexError> {
@@ -82,23 +90,25 @@ impl View<'_> {
         let near = self.near(query, count)?;
         let found = self.with_words(query, count)?;
         let unit = self.unit(query)?;
-        let mut candidates: Vec<Candidate> = near
-            .iter()
-            .map(|(id, cosine)| Candidate { id: *id, cosine: Some(*cosine), share: 0.0 })
-            .collect();
-        for hit in &found {
-            let cosine = match &unit {
-                Some(unit) => self.cosine_of(hit.id, unit)?,
-                None => None,
-            };
-            candidates.push(Candidate { id: hit.id, cosine, share: hit.share });
-        }
         let mode = match (near.is_empty(), found.is_empty()) {
             (false, false) => SearchMode::Hybrid,
             (false, true) => SearchMode::Vector,
             (true, _) => SearchMode::Keyword,
         };
-        let hits = self.hits(fuse(candidates, query.top).into_iter(), query)?;
+        let mut candidates: Vec<Candidate> = near
+            .into_iter()
+            .map(|near| Candidate { id: near.id, cosine: Some(near.cosine), share: 0.0, vector: near.vector })
+            .collect();
+        for hit in &found {
+            let vector = if mode == SearchMode::Hybrid { self.vector_of(hit.id)? } else { vec![] };
+            let cosine = unit.as_ref().filter(|_| !vector.is_empty()).map(|unit| cosine(&vector, unit));
+            candidates.push(Candidate { id: hit.id, cosine, share: hit.share, vector });
+        }
+        let order = match mode {
+            SearchMode::Hybrid | SearchMode::Vector => fuse(candidates, count),
+            SearchMode::Keyword => by_share(candidates, count),
+        };
+        let hits = self.hits(order.into_iter(), query)?;
         Ok(Found { hits, mode })
     }
 
@@ -110,7 +120,7 @@ impl View<'_> {
     }
 
     /// The rows nearest to the query's vector with their cosines, best first.
-    fn near(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<(i64, f32)>, IndexError> {
+    fn near(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<Neighbour>, IndexError> {
         let Some(unit) = self.unit(query)? else { return Ok(vec![]) };
         self.snapshot.refresh(self.connection, &self.meta, self.faults)?;
         let set = self.snapshot.row_set(self.connection, query.filters, self.faults)?;
@@ -119,11 +129,13 @@ impl View<'_> {
         let mut near = vec![];
         for candidate in self.snapshot.codes().nearest(&unit, first, places) {
             let Some(id) = self.snapshot.id(candidate.row) else { continue };
-            if let Some(cosine) = self.cosine_of(id, &unit)? {
-                near.push((id, cosine));
+            let vector = self.vector_of(id)?;
+            if vector.len() != unit.len() {
+                return Err(self.faults.corrupt(&format!("the vector of row {id} has another length")));
             }
+            near.push(Neighbour { id, cosine: cosine(&vector, &unit), vector });
         }
-        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
         near.truncate(count);
         Ok(near)
     }
@@ -135,23 +147,15 @@ impl View<'_> {
         words::find(self.connection, query.text, self.meta.rows(Set::Live), count, among, self.faults)
     }
 
-    /// The exact cosine of a row; nothing when it has no vector.
-    fn cosine_of(&self, id: i64, unit: &[f32]) -> Result<Option<f32>, IndexError> {
+    /// The exact vector of a row; empty when it has none.
+    fn vector_of(&self, id: i64) -> Result<Vec<f32>, IndexError> {
         let mut statement =
             self.faults.of(self.connection.prepare_cached("SELECT vector FROM chunks WHERE id = ?1"))?;
         let mut rows = self.faults.of(statement.query([id]))?;
-        let Some(row) = self.faults.of(rows.next())? else { return Ok(None) };
+        let Some(row) = self.faults.of(rows.next())? else { return Ok(vec![]) };
         let bytes = self.faults.of(row.get_ref(0))?;
         let bytes = bytes.as_blob().map_err(|_| self.faults.corrupt("a vector is no bytes"))?;
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let (numbers, rest) = bytes.as_chunks::<4>();
-        if numbers.len() != unit.len() || !rest.is_empty() {
-            return Err(self.faults.corrupt(&format!("the vector of row {id} has another length")));
-        }
-        let vector: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-        Ok(Some(cosine(&vector, unit)))
+        Ok(bytes.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect())
     }
 
     /// Reads rows in the order given, those that meet the filters, up to the query's number.

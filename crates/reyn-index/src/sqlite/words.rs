@@ -8,10 +8,16 @@ use super::fault::Faults;
 use crate::bounds::{QUERY_BYTES_MAX, QUERY_TERMS_MAX};
 use crate::error::IndexError;
 use crate::hybrid::idf;
-use crate::keyword::{TermKind, terms};
+use crate::keyword::{Term, TermKind, terms};
+use crate::typo;
 
 /// Rows that the looked up terms may be in, summed; beyond, the least telling terms are left out.
 const POSTINGS_MAX: u64 = 50_000;
+
+/// Words of a query for which one that was meant is looked for.
+const CORRECTIONS_MAX: usize = 8;
+/// Terms of the vocabulary that are compared with one word.
+const VOCABULARY_MAX: i64 = 50_000;
 
 /// The table of terms and in how many rows they are, for one connection.
 pub(super) const VOCABULARY: &str =
@@ -69,8 +75,8 @@ pub(super) fn find(
     Ok(hits)
 }
 
-/// The different terms of a query. One that no row has counts as the most telling: it says that the words are
-/// not those of the texts.
+/// The different terms of a query. A word that no row has counts as the most telling: it says that the words
+/// are not those of the texts. Before that, a word of the texts that is a typing error away stands in for it.
 fn known(
     connection: &Connection,
     text: &str,
@@ -83,7 +89,8 @@ fn known(
         faults.of(connection.prepare_cached("SELECT doc FROM temp.vocabulary WHERE term = ?1"))?;
     let mut seen = HashSet::new();
     let mut known = vec![];
-    for term in terms(&text[..end]) {
+    let mut corrections = 0;
+    for mut term in terms(&text[..end]) {
         if known.len() >= QUERY_TERMS_MAX {
             break;
         }
@@ -91,13 +98,61 @@ fn known(
             continue;
         }
         let found: Option<i64> = faults.of(statement.query_row([&term.text], |row| row.get(0)).optional())?;
-        let found = found.and_then(|found| u64::try_from(found).ok()).unwrap_or(0);
-        if found == 0 && term.kind == TermKind::Joined {
-            continue;
+        let mut found = found.and_then(|found| u64::try_from(found).ok()).unwrap_or(0);
+        let weight = idf(rows, found);
+        if found == 0 {
+            if !is_word(&term) {
+                continue;
+            }
+            if corrections < CORRECTIONS_MAX && typo::may_be_one(&term.text) {
+                corrections += 1;
+                let meant = correction(connection, &term.text, faults)?;
+                if let Some((meant, with)) = meant.filter(|(meant, _)| !seen.contains(meant)) {
+                    seen.insert(meant.clone());
+                    term.text = meant;
+                    found = with;
+                }
+            }
         }
-        known.push(Known { text: term.text, rows: found, weight: idf(rows, found) });
+        known.push(Known { text: term.text, rows: found, weight });
     }
     Ok(known)
+}
+
+/// Whether a term that no row has says something: not one that only another way of typing makes, and not a
+/// pair with hiragana, which mostly spans the end of a word.
+fn is_word(term: &Term) -> bool {
+    match term.kind {
+        TermKind::Word | TermKind::Identifier | TermKind::Part => true,
+        TermKind::Joined => false,
+        TermKind::Pair => !term.text.chars().any(|c| ('\u{3040}'..='\u{309F}').contains(&c)),
+    }
+}
+
+/// The word of the texts that was meant by one that none of them has, and in how many rows it is: the nearest,
+/// of those the most frequent. It begins with the same letter, so a part of the vocabulary is looked at.
+fn correction(
+    connection: &Connection,
+    word: &str,
+    faults: Faults<'_>,
+) -> Result<Option<(String, u64)>, IndexError> {
+    let Some(first) = word.chars().next().filter(char::is_ascii_lowercase) else { return Ok(None) };
+    let end = char::from_u32(u32::from(first) + 1).unwrap_or('{');
+    let sql = "SELECT term, doc FROM temp.vocabulary WHERE term >= ?1 AND term < ?2 LIMIT ?3";
+    let mut statement = faults.of(connection.prepare_cached(sql))?;
+    let mut rows =
+        faults.of(statement.query(rusqlite::params![first.to_string(), end.to_string(), VOCABULARY_MAX]))?;
+    let mut best: Option<(usize, i64, String)> = None;
+    while let Some(row) = faults.of(rows.next())? {
+        let term = faults.of(row.get_ref(0))?;
+        let Ok(term) = term.as_str() else { continue };
+        let Some(distance) = typo::distance(word, term) else { continue };
+        let with: i64 = faults.of(row.get(1))?;
+        if best.as_ref().is_none_or(|(least, most, _)| (distance, -with) < (*least, -*most)) {
+            best = Some((distance, with, term.to_owned()));
+        }
+    }
+    Ok(best.and_then(|(_, with, term)| Some((term, u64::try_from(with).ok()?))))
 }
 
 /// The most telling terms, as many as their rows can be looked through; one is always among them.
