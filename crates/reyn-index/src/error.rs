@@ -57,9 +57,9 @@ pub enum IndexError {
         /// The source.
         name: String,
         /// The model that it was written with.
-        stored: ModelIdentity,
+        stored: Box<ModelIdentity>,
         /// The model that was given.
-        given: ModelIdentity,
+        given: Box<ModelIdentity>,
     },
     /// Somebody else is indexing this source.
     #[error("source `{name}` is being indexed by process {pid}; wait for it or stop it")]

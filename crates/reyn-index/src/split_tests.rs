@@ -79,7 +79,7 @@ fn code_is_cut_at_blank_lines_and_then_at_lines() {
         pieces(text, TextKind::Code, 100, 30),
         [pair("", "fn a() {\n    one();\n}"), pair("", "fn b() {\n    two();\n    three();\n}")]
     );
-    assert_eq!(pieces(text, TextKind::Code, 7, 30).len(), 4);
+    assert_eq!(pieces(text, TextKind::Code, 7, 30).len(), 3);
 }
 
 #[test]

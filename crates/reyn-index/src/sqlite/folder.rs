@@ -95,7 +95,9 @@ pub(super) fn drop_source(store: &SqliteStore, name: &SourceName) -> Result<u64,
             let rows = match marked {
                 Ok(Changed::Done(Ok(rows))) => u64::try_from(rows).unwrap_or(0),
                 Ok(Changed::Dropped) => 0,
-                Ok(Changed::Done(Err(IndexError::Corrupt { .. }))) | Err(IndexError::Corrupt { .. }) => 0,
+                // Neither can be marked, and both are what one drops a source for.
+                Ok(Changed::Done(Err(IndexError::Corrupt { .. } | IndexError::DiskFull { .. })))
+                | Err(IndexError::Corrupt { .. } | IndexError::DiskFull { .. }) => 0,
                 Ok(Changed::Done(Err(error))) | Err(error) => return Err(error),
             };
             remove_dropped(&store.root, &source)?;

@@ -72,9 +72,11 @@ impl Meta {
         faults: Faults<'_>,
     ) -> Result<(), IndexError> {
         match self.model(set) {
-            Some(stored) if stored != *given => {
-                Err(IndexError::Model { name: faults.name().to_owned(), stored, given: given.clone() })
-            }
+            Some(stored) if stored != *given => Err(IndexError::Model {
+                name: faults.name().to_owned(),
+                stored: Box::new(stored),
+                given: Box::new(given.clone()),
+            }),
             Some(_) | None => Ok(()),
         }
     }
