@@ -103,7 +103,7 @@ pub struct Found {
 /// Which rows go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal<'a> {
-    /// Those of this path, and of everything below it when it is a folder.
+    /// Those of this path, and of everything below it when it is a folder. An empty one: those without a path.
     Path(&'a str),
     /// Those with these content hashes.
     Hashes(&'a [String]),
@@ -150,7 +150,7 @@ pub struct SourceEntry {
 /// Keeps and finds text. Calls block; one value serves many threads.
 ///
 /// Every write is one transaction: when a call returns, its rows outlive the process, and when it fails,
-/// nothing of it is there.
+/// nothing of it is there. Only a description or path of the source can fail to be kept after the rows were.
 pub trait VectorStore: Send + Sync {
     /// Writes rows; makes the source when it is new.
     ///

@@ -214,6 +214,8 @@ impl VectorStore for SqliteStore {
         options: &WriteOptions,
     ) -> Result<Written, IndexError> {
         bounded(rows)?;
+        // One that cannot be read is reported before anything is written.
+        manifest::read(&self.root)?;
         let written = self.change(name, true, |connection, meta, faults| {
             let model = options.model.as_ref();
             let mut count = meta.rows(Set::Live);
@@ -239,7 +241,12 @@ impl VectorStore for SqliteStore {
             meta::set_last_indexed(connection, faults)?;
             Ok(written)
         })?;
-        self.note(name, Some(options))?;
+        let noted = self.note(name, Some(options));
+        // The rows are there whatever becomes of the note, and lists read their number from the file. What the
+        // caller said of the source is in the manifest alone.
+        if options.description.is_some() || options.path.is_some() {
+            noted?;
+        }
         Ok(written)
     }
 
@@ -283,7 +290,8 @@ impl VectorStore for SqliteStore {
             }
             Ok(removed)
         })?;
-        self.note(name, None)?;
+        // As after a write.
+        let _ = self.note(name, None);
         Ok(removed)
     }
 
@@ -329,7 +337,12 @@ fn remove_from(
     faults: Faults<'_>,
 ) -> Result<u64, IndexError> {
     let ids = match removal {
-        Removal::Path(path) => snapshot::below(connection, set, path, faults)?,
+        // Nobody who names no path means all of them.
+        Removal::Path("") => {
+            let sql = set.sql("SELECT id FROM {}chunks WHERE source_path = ''");
+            snapshot::ids(connection, &sql, [], faults)?
+        }
+        Removal::Path(path) => snapshot::below(connection, set, path.trim_end_matches('/'), faults)?,
         Removal::Hashes(hashes) => {
             let sql = set.sql("SELECT id FROM {}chunks WHERE content_hash = ?1");
             let mut ids = vec![];

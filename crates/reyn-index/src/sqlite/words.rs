@@ -14,6 +14,8 @@ use crate::typo;
 /// Rows that the looked up terms may be in, summed; beyond, the least telling terms are left out.
 const POSTINGS_MAX: u64 = 50_000;
 
+/// Rows from which on a term that half of them have is left out.
+const MANY_ROWS: u64 = 1_000;
 /// Words of a query for which one that was meant is looked for.
 const CORRECTIONS_MAX: usize = 8;
 /// Terms of the vocabulary that are compared with one word.
@@ -47,7 +49,7 @@ pub(super) fn find(
     among: Option<&[i64]>,
     faults: Faults<'_>,
 ) -> Result<Vec<WordHit>, IndexError> {
-    let known = telling(known(connection, text, rows, faults)?);
+    let known = telling(known(connection, text, rows, faults)?, rows);
     let ideal: f64 = known.iter().map(|term| term.weight).sum();
     let expression = expression(&known);
     if expression.is_empty() || ideal <= 0.0 || among.is_some_and(<[i64]>::is_empty) {
@@ -156,13 +158,15 @@ fn correction(
 }
 
 /// The most telling terms, as many as their rows can be looked through; one is always among them.
-fn telling(mut known: Vec<Known>) -> Vec<Known> {
+/// Where there are many rows, one that more than half of them have tells nothing and costs most.
+fn telling(mut known: Vec<Known>, rows: u64) -> Vec<Known> {
     known.sort_by(|a, b| a.rows.cmp(&b.rows).then_with(|| a.text.cmp(&b.text)));
     let mut postings = 0;
     let mut has_one = false;
     known.retain(|term| {
         postings += term.rows;
-        let is_kept = postings <= POSTINGS_MAX || !has_one;
+        let is_telling = rows < MANY_ROWS || term.rows <= rows / 2;
+        let is_kept = (postings <= POSTINGS_MAX && is_telling) || !has_one;
         has_one |= term.rows > 0;
         is_kept
     });

@@ -166,5 +166,8 @@ fn a_manifest_that_cannot_be_read_is_reported_with_its_place() {
     store.write(&docs(), &[row("a", 0, "first")], &options()).unwrap();
     fs::write(folder.path().join("index/sources.yaml"), "docs: [1, 2\n").unwrap();
     assert!(matches!(store.sources(), Err(IndexError::Manifest { .. })));
+    let refused = store.write(&docs(), &[row("a", 1, "second")], &options());
+    assert!(matches!(refused, Err(IndexError::Manifest { .. })), "{refused:?}");
+    assert_eq!(worded(&store, "second"), Vec::<String>::new());
     assert_eq!(worded(&store, "first"), ["first"]);
 }

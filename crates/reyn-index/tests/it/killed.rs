@@ -4,6 +4,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -16,8 +17,11 @@ const BEGIN: &str = "REYN_INDEX_BEGIN";
 const KILLS: u64 = 100;
 /// Rows of one write of the writer.
 const BATCH: usize = 7;
-/// The longest life of a writer after its start, in microseconds.
-const LIFE_MICROS_MAX: u64 = 60_000;
+/// How long a writer takes to start, and a write and a removal take, about, in microseconds.
+const START_MICROS_MAX: u64 = 60_000;
+const WRITE_MICROS_MAX: u64 = 10_000;
+/// How long a commit is waited for.
+const START_MAX: Duration = Duration::from_secs(10);
 
 /// Writes batches and prints the first number after each commit, until it is killed. No test unless started so.
 #[test]
@@ -52,18 +56,25 @@ fn a_hundred_kills_lose_no_committed_row() {
             .spawn()
             .unwrap();
         let out = child.stdout.take().unwrap();
-        let life = Duration::from_micros(mixed(kill) % LIFE_MICROS_MAX);
+        let (sent, committed_now) = mpsc::channel();
         let reader = thread::spawn(move || {
-            BufReader::new(out)
-                .lines()
-                .map_while(Result::ok)
-                .filter_map(|line| line.strip_prefix("committed ")?.parse().ok())
-                .collect::<Vec<usize>>()
+            for line in BufReader::new(out).lines().map_while(Result::ok) {
+                let number: Option<usize> =
+                    line.strip_prefix("committed ").and_then(|number| number.parse().ok());
+                if number.is_some_and(|number| sent.send(number).is_err()) {
+                    return;
+                }
+            }
         });
-        thread::park_timeout(life);
+        // A quarter dies while it starts, the others in the write after some that were committed.
+        let lived: Vec<usize> =
+            (0..kill % 4).map_while(|_| committed_now.recv_timeout(START_MAX).ok()).collect();
+        let rest_micros_max = if kill % 4 == 0 { START_MICROS_MAX } else { WRITE_MICROS_MAX };
+        thread::park_timeout(Duration::from_micros(mixed(kill) % rest_micros_max));
         child.kill().unwrap();
         child.wait().unwrap();
-        committed.extend(reader.join().unwrap());
+        reader.join().unwrap();
+        committed.extend(lived.into_iter().chain(committed_now));
     }
     assert!(committed.len() > 50, "{} batches in {KILLS} lives: too few to say anything", committed.len());
     let store = SqliteStore::new(folder.path(), SqliteOptions::default());

@@ -128,7 +128,8 @@ fn removing_takes_a_file_or_single_rows_and_hashes_say_what_is_there() {
     };
     assert_eq!(store.content_hashes(&docs()).unwrap(), hashes(&[("a.md", &["h1", "h2"]), ("b.md", &["h3"])]));
     assert_eq!(store.remove(&docs(), Removal::Hashes(&["h1".into(), "h9".into()])).unwrap(), 1);
-    assert_eq!(store.remove(&docs(), Removal::Path("b.md")).unwrap(), 1);
+    assert_eq!(store.remove(&docs(), Removal::Path("")).unwrap(), 0);
+    assert_eq!(store.remove(&docs(), Removal::Path("b.md/")).unwrap(), 1);
     assert_eq!(store.content_hashes(&docs()).unwrap(), hashes(&[("a.md", &["h2"])]));
     assert_eq!(store.content_hashes(&SourceName::new("none").unwrap()).unwrap(), BTreeMap::new());
     assert_eq!(worded(&store, "one two three"), ["two"]);
