@@ -181,6 +181,7 @@ fn crates_depend_in_one_direction() {
         "reyn-sandbox",
         "reyn-supervisor",
         "reyn-search",
+        "reyn-index",
         "reyn-workspace",
         "reyn-tools",
         "reyn-runtime",

@@ -1,0 +1,274 @@
+//! Looking at an index: everything in one transaction, so that all of it is of the same moment.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::fault::Faults;
+use super::meta::Meta;
+use super::schema::Set;
+use super::snapshot::{Snapshot, number};
+use super::source::{Reader, Source};
+use super::{rebuild, snapshot, words};
+use crate::bounds::TOP_MAX;
+use crate::chunk::Metadata;
+use crate::error::IndexError;
+use crate::filter::Filters;
+use crate::hybrid::{Candidate, by_share, fuse};
+use crate::scan::cosine;
+use crate::store::{Found, Hit, Query, SearchMode, Stats};
+
+/// Rows of the first pass that are compared exactly, at least and for each row that is returned.
+const EXACT_MIN: usize = 256;
+const EXACT_PER_TOP: usize = 8;
+/// Candidates of each half that are put into one order, at least.
+const CANDIDATES_MIN: usize = 100;
+
+/// An index as one transaction sees it.
+pub(super) struct View<'a> {
+    connection: &'a Connection,
+    pub(super) meta: Meta,
+    snapshot: &'a mut Snapshot,
+    faults: Faults<'a>,
+}
+
+/// A row with its exact cosine.
+struct Neighbour {
+    id: i64,
+    cosine: f32,
+    vector: Vec<f32>,
+}
+
+/// Looks at a source; nothing when it was dropped.
+pub(super) fn look<T>(
+    source: &Source,
+    look: impl FnOnce(&mut View<'_>) -> Result<T, IndexError>,
+) -> Result<Option<T>, IndexError> {
+    let faults = source.faults();
+    let mut reader = source.reader();
+    let Reader { connection, snapshot } = &mut *reader;
+    let transaction = faults.of(connection.transaction())?;
+    let meta = Meta::read(&transaction, faults)?;
+    if meta.is_dropped() {
+        return Ok(None);
+    }
+    let mut view = View { connection: &transaction, meta, snapshot, faults };
+    look(&mut view).map(Some)
+}
+
+/// Refuses a query beyond the bounds.
+pub(super) fn checked(query: &Query<'_>) -> Result<(), IndexError> {
+    if query.top == 0 || query.top > TOP_MAX {
+        return Err(IndexError::TooMuch {
+            what: "rows of a result (at least 1)",
+            is: query.top,
+            max: TOP_MAX,
+        });
+    }
+    Ok(())
+}
+
+impl View<'_> {
+    pub(super) fn rows(&self) -> Result<u64, IndexError> {
+        Ok(self.meta.rows(Set::Live))
+    }
+
+    pub(super) fn by_vector(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
+        let near = self.near(query, query.top)?;
+        self.hits(near.into_iter().map(|near| (near.id, near.cosine)), query)
+    }
+
+    pub(super) fn by_words(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
+        let found = self.with_words(query, query.top)?;
+        let candidates =
+            found.iter().map(|hit| Candidate { id: hit.id, cosine: None, share: hit.share, vector: vec![] });
+        self.hits(by_share(candidates, query.top).into_iter(), query)
+    }
+
+    pub(super) fn by_both(&mut self, query: &Query<'_>) -> Result<Found, IndexError> {
+        let count = query.top.saturating_mul(4).max(CANDIDATES_MIN);
+        let near = self.near(query, count)?;
+        let found = self.with_words(query, count)?;
+        let unit = self.unit(query)?;
+        let mode = match (near.is_empty(), found.is_empty()) {
+            (false, false) => SearchMode::Hybrid,
+            (false, true) => SearchMode::Vector,
+            (true, _) => SearchMode::Keyword,
+        };
+        let mut candidates: Vec<Candidate> = near
+            .into_iter()
+            .map(|near| Candidate { id: near.id, cosine: Some(near.cosine), share: 0.0, vector: near.vector })
+            .collect();
+        for hit in &found {
+            let vector = if mode == SearchMode::Hybrid { self.vector_of(hit.id)? } else { vec![] };
+            let cosine = unit.as_ref().filter(|_| !vector.is_empty()).map(|unit| cosine(&vector, unit));
+            candidates.push(Candidate { id: hit.id, cosine, share: hit.share, vector });
+        }
+        let order = match mode {
+            SearchMode::Hybrid | SearchMode::Vector => fuse(candidates, count),
+            SearchMode::Keyword => by_share(candidates, count),
+        };
+        let hits = self.hits(order.into_iter(), query)?;
+        Ok(Found { hits, mode })
+    }
+
+    /// The query's vector with length one, once it is one that the index can be asked with.
+    fn unit(&self, query: &Query<'_>) -> Result<Option<Vec<f32>>, IndexError> {
+        let Some((model, vector)) = query.vector else { return Ok(None) };
+        self.meta.check(Set::Live, model, self.faults)?;
+        model.unit(vector, || "the query".to_owned()).map(Some)
+    }
+
+    /// The rows nearest to the query's vector with their cosines, best first.
+    fn near(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<Neighbour>, IndexError> {
+        let Some(unit) = self.unit(query)? else { return Ok(vec![]) };
+        self.snapshot.refresh(self.connection, &self.meta, self.faults)?;
+        let set = self.snapshot.row_set(self.connection, query.filters, self.faults)?;
+        let first = count.saturating_mul(EXACT_PER_TOP).clamp(EXACT_MIN, TOP_MAX * EXACT_PER_TOP);
+        let places = set.as_ref().map(|set| set.places.as_slice());
+        let mut near = vec![];
+        for candidate in self.snapshot.codes().nearest(&unit, first, places) {
+            let Some(id) = self.snapshot.id(candidate.row) else { continue };
+            let vector = self.vector_of(id)?;
+            if vector.len() != unit.len() {
+                return Err(self.faults.corrupt(&format!("the vector of row {id} has another length")));
+            }
+            near.push(Neighbour { id, cosine: cosine(&vector, &unit), vector });
+        }
+        near.sort_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.id.cmp(&b.id)));
+        near.truncate(count);
+        Ok(near)
+    }
+
+    fn with_words(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<words::WordHit>, IndexError> {
+        self.snapshot.refresh(self.connection, &self.meta, self.faults)?;
+        let set = self.snapshot.row_set(self.connection, query.filters, self.faults)?;
+        let among = set.as_ref().map(|set| set.ids.as_slice());
+        words::find(self.connection, query.text, self.meta.rows(Set::Live), count, among, self.faults)
+    }
+
+    /// The exact vector of a row; empty when it has none.
+    fn vector_of(&self, id: i64) -> Result<Vec<f32>, IndexError> {
+        let mut statement =
+            self.faults.of(self.connection.prepare_cached("SELECT vector FROM chunks WHERE id = ?1"))?;
+        let mut rows = self.faults.of(statement.query([id]))?;
+        let Some(row) = self.faults.of(rows.next())? else { return Ok(vec![]) };
+        let bytes = self.faults.of(row.get_ref(0))?;
+        let bytes = bytes.as_blob().map_err(|_| self.faults.corrupt("a vector is no bytes"))?;
+        Ok(bytes.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect())
+    }
+
+    /// Reads rows in the order given, those that meet the filters, up to the query's number.
+    fn hits(
+        &self,
+        rows: impl Iterator<Item = (i64, f32)>,
+        query: &Query<'_>,
+    ) -> Result<Vec<Hit>, IndexError> {
+        let mut hits = vec![];
+        for (id, score) in rows {
+            if hits.len() >= query.top {
+                break;
+            }
+            let sql = "SELECT id, text, metadata_json FROM chunks WHERE id = ?1";
+            let mut statement = self.faults.of(self.connection.prepare_cached(sql))?;
+            let row = self.faults.of(statement.query_row([id], parts).optional())?;
+            let Some(row) = row else { continue };
+            let hit = self.hit(row, score)?;
+            // Two values may share a number among the facets.
+            if query.filters.admits(&hit.metadata) {
+                hits.push(hit);
+            }
+        }
+        Ok(hits)
+    }
+
+    fn hit(&self, (id, text, json): (i64, String, String), score: f32) -> Result<Hit, IndexError> {
+        let metadata: Metadata = serde_json::from_str(&json)
+            .map_err(|error| self.faults.corrupt(&format!("the metadata of row {id}: {error}")))?;
+        Ok(Hit { id, text, metadata, score })
+    }
+
+    pub(super) fn in_order(&mut self, filters: &Filters, tokens_max: u64) -> Result<Vec<Hit>, IndexError> {
+        self.snapshot.refresh(self.connection, &self.meta, self.faults)?;
+        let set = self.snapshot.row_set(self.connection, filters, self.faults)?;
+        let sql = "SELECT id, text, metadata_json FROM chunks ORDER BY source_path, chunk_index, id";
+        let mut statement = self.faults.of(self.connection.prepare_cached(sql))?;
+        let mut rows = self.faults.of(statement.query([]))?;
+        let mut tokens = 0_u64;
+        let mut hits = vec![];
+        while let Some(row) = self.faults.of(rows.next())? {
+            let id: i64 = self.faults.of(row.get(0))?;
+            if set.as_ref().is_some_and(|set| set.ids.binary_search(&id).is_err()) {
+                continue;
+            }
+            let hit = self.hit(self.faults.of(parts(row))?, 0.0)?;
+            if !filters.admits(&hit.metadata) {
+                continue;
+            }
+            let counted = match hit.metadata.size_tokens {
+                0 => (hit.text.chars().count() as u64).div_ceil(4),
+                counted => counted,
+            };
+            tokens = tokens.saturating_add(counted);
+            if tokens > tokens_max {
+                break;
+            }
+            hits.push(hit);
+        }
+        Ok(hits)
+    }
+
+    pub(super) fn content_hashes(&self) -> Result<BTreeMap<String, Vec<String>>, IndexError> {
+        let sql = "SELECT source_path, content_hash FROM chunks ORDER BY source_path, chunk_index";
+        let mut statement = self.faults.of(self.connection.prepare_cached(sql))?;
+        let mut rows = self.faults.of(statement.query([]))?;
+        let mut hashes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        while let Some(row) = self.faults.of(rows.next())? {
+            let (path, hash) = self.faults.of(row.get(0).and_then(|path: String| Ok((path, row.get(1)?))))?;
+            hashes.entry(path).or_default().push(hash);
+        }
+        Ok(hashes)
+    }
+
+    pub(super) fn stats(&self, bytes: u64) -> Result<Stats, IndexError> {
+        let count = |sql: &str| -> Result<u64, IndexError> {
+            Ok(u64::try_from(number(self.connection, sql, self.faults)?).unwrap_or(0))
+        };
+        let rebuilt_rows = if rebuild::has_next(self.connection, self.faults)? {
+            Some(count("SELECT count(*) FROM next_chunks")?)
+        } else {
+            None
+        };
+        Ok(Stats {
+            rows: count("SELECT count(*) FROM chunks")?,
+            vectors: count("SELECT count(*) FROM codes")?,
+            paths: count("SELECT count(DISTINCT source_path) FROM chunks")?,
+            tokens: count("SELECT coalesce(sum(size_tokens), 0) FROM chunks")?,
+            model: self.meta.model(Set::Live),
+            last_indexed: self.meta.last_indexed(),
+            bytes,
+            rebuilt_rows,
+        })
+    }
+
+    /// The rows after one, without their vectors, and the number of the last.
+    pub(super) fn rows_after(&self, id: i64, rows_max: usize) -> Result<(Vec<Hit>, i64), IndexError> {
+        let sql = "SELECT id, text, metadata_json FROM chunks WHERE id > ?1 ORDER BY id LIMIT ?2";
+        let mut statement = self.faults.of(self.connection.prepare_cached(sql))?;
+        let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
+        let rows = self.faults.of(statement.query_map([id, limit], parts))?;
+        let rows: Vec<_> = self.faults.of(rows.collect())?;
+        let last = rows.last().map_or(id, |row: &(i64, String, String)| row.0);
+        let hits = rows.into_iter().map(|row| self.hit(row, 0.0)).collect::<Result<_, _>>()?;
+        Ok((hits, last))
+    }
+
+    /// The number of the last row.
+    pub(super) fn last_row(&self) -> Result<i64, IndexError> {
+        snapshot::number(self.connection, "SELECT coalesce(max(id), 0) FROM chunks", self.faults)
+    }
+}
+
+fn parts(row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, String, String)> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+}

@@ -1,0 +1,203 @@
+//! Writing and removing the rows of a set of tables: chunk, code, facets and words together, within the
+//! caller's transaction.
+
+use std::collections::HashMap;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+
+use super::fault::Faults;
+use super::schema::Set;
+use crate::bounds::{METADATA_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::chunk::{Chunk, Metadata, derived_hash};
+use crate::error::IndexError;
+use crate::filter::{COLUMNS, facet_number, facets};
+use crate::keyword;
+use crate::model::ModelIdentity;
+use crate::scan;
+use crate::store::Written;
+
+/// Facets whose numbers are remembered during a write.
+const NUMBERS_MAX: usize = 10_000;
+
+/// Writes rows into one set of tables.
+pub(super) struct RowWriter<'c> {
+    faults: Faults<'c>,
+    model: Option<&'c ModelIdentity>,
+    chunk: CachedStatement<'c>,
+    code: CachedStatement<'c>,
+    facet: CachedStatement<'c>,
+    words: Option<CachedStatement<'c>>,
+    connection: &'c Connection,
+    numbers: HashMap<(String, String), i64>,
+}
+
+impl<'c> RowWriter<'c> {
+    pub(super) fn new(
+        connection: &'c Connection,
+        set: Set,
+        model: Option<&'c ModelIdentity>,
+        is_without_words: bool,
+        faults: Faults<'c>,
+    ) -> Result<Self, IndexError> {
+        let prepare = |sql: &str| faults.of(connection.prepare_cached(&set.sql(sql)));
+        Ok(Self {
+            faults,
+            model,
+            chunk: prepare(
+                "INSERT OR IGNORE INTO {}chunks(content_hash, text, metadata_json, source_path, source_type,
+                    embedding_model, chunk_index, size_tokens, parent_context, external, vector)
+                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?,
+            code: prepare("INSERT INTO {}codes(id, code) VALUES(?1, ?2)")?,
+            facet: prepare("INSERT OR IGNORE INTO {}facets(facet, id) VALUES(?1, ?2)")?,
+            words: if is_without_words {
+                None
+            } else {
+                Some(prepare("INSERT INTO {}words(rowid, terms) VALUES(?1, ?2)")?)
+            },
+            connection,
+            numbers: HashMap::new(),
+        })
+    }
+
+    /// Writes rows; one whose hash is there is skipped.
+    pub(super) fn write(&mut self, rows: &[Chunk]) -> Result<Written, IndexError> {
+        let mut written = Written::default();
+        for (at, row) in rows.iter().enumerate() {
+            if self.write_row(at, row)? {
+                written.written += 1;
+            } else {
+                written.skipped += 1;
+            }
+        }
+        Ok(written)
+    }
+
+    fn write_row(&mut self, at: usize, row: &Chunk) -> Result<bool, IndexError> {
+        let vector = self.checked(at, row)?;
+        let mut metadata = row.metadata.clone();
+        let path = metadata.path().to_owned();
+        if metadata.content_hash.is_empty() {
+            metadata.content_hash = derived_hash(&path, &row.text);
+        }
+        metadata.embedding_model = match self.model {
+            Some(model) if !vector.is_empty() => model.name.clone(),
+            Some(_) | None => String::new(),
+        };
+        let json = json_of(at, &metadata)?;
+        let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let inserted = self.faults.of(self.chunk.execute(params![
+            metadata.content_hash,
+            row.text,
+            json,
+            path,
+            metadata.source_type,
+            metadata.embedding_model,
+            i64::try_from(metadata.chunk_index).unwrap_or(i64::MAX),
+            i64::try_from(metadata.size_tokens).unwrap_or(i64::MAX),
+            metadata.parent_context,
+            metadata.external,
+            bytes,
+        ]))?;
+        if inserted == 0 {
+            return Ok(false);
+        }
+        let id = self.connection.last_insert_rowid();
+        if !vector.is_empty() {
+            self.faults.of(self.code.execute(params![id, scan::encode(&vector)]))?;
+        }
+        for (key, value) in facets(&metadata).filter(|(key, _)| !COLUMNS.contains(key)) {
+            let number = number_of(&mut self.numbers, key, value);
+            self.faults.of(self.facet.execute([number, id]))?;
+        }
+        if let Some(words) = &mut self.words {
+            let terms = keyword::indexed(&row.text, metadata.parent_context.as_deref());
+            self.faults.of(words.execute(params![id, terms]))?;
+        }
+        Ok(true)
+    }
+
+    /// The row's vector with length one; empty when it has none.
+    fn checked(&self, at: usize, row: &Chunk) -> Result<Vec<f32>, IndexError> {
+        let why = if row.text.trim().is_empty() {
+            Some("its text is empty".to_owned())
+        } else if row.text.len() > TEXT_BYTES_MAX {
+            Some(format!(
+                "its text has {} bytes and {TEXT_BYTES_MAX} are the limit; split it",
+                row.text.len()
+            ))
+        } else if self.model.is_none() && !row.vector.is_empty() {
+            Some("it has a vector and the write names no model".to_owned())
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            return Err(IndexError::Row { row: at, why });
+        }
+        match self.model {
+            Some(model) => model.unit(&row.vector, || format!("row {at}")),
+            None => Ok(vec![]),
+        }
+    }
+}
+
+fn json_of(at: usize, metadata: &Metadata) -> Result<String, IndexError> {
+    let json = serde_json::to_string(metadata)
+        .map_err(|error| IndexError::Row { row: at, why: format!("its metadata is not JSON: {error}") })?;
+    if json.len() > METADATA_BYTES_MAX {
+        let why = format!("its metadata has {} bytes and {METADATA_BYTES_MAX} are the limit", json.len());
+        return Err(IndexError::Row { row: at, why });
+    }
+    Ok(json)
+}
+
+fn number_of(numbers: &mut HashMap<(String, String), i64>, key: &str, value: String) -> i64 {
+    let pair = (key.to_owned(), value);
+    if let Some(number) = numbers.get(&pair) {
+        return *number;
+    }
+    let number = facet_number(&pair.0, &pair.1);
+    if numbers.len() >= NUMBERS_MAX {
+        numbers.clear();
+    }
+    numbers.insert(pair, number);
+    number
+}
+
+/// Removes rows by their numbers from all tables of a set, and returns how many there were.
+pub(super) fn remove(
+    connection: &Connection,
+    set: Set,
+    ids: &[i64],
+    faults: Faults<'_>,
+) -> Result<u64, IndexError> {
+    let prepare = |sql: &str| faults.of(connection.prepare_cached(&set.sql(sql)));
+    let mut metadata = prepare("SELECT metadata_json FROM {}chunks WHERE id = ?1")?;
+    let mut facet = prepare("DELETE FROM {}facets WHERE facet = ?1 AND id = ?2")?;
+    let mut words = prepare("DELETE FROM {}words WHERE rowid = ?1")?;
+    let mut code = prepare("DELETE FROM {}codes WHERE id = ?1")?;
+    let mut chunk = prepare("DELETE FROM {}chunks WHERE id = ?1")?;
+    let mut removed = 0;
+    for id in ids {
+        let json: Option<String> = faults.of(metadata.query_row([id], |row| row.get(0)).optional())?;
+        let Some(json) = json else { continue };
+        let known: Metadata =
+            serde_json::from_str(&json).map_err(|error| faults.corrupt(&error.to_string()))?;
+        for (key, value) in facets(&known) {
+            faults.of(facet.execute([facet_number(key, &value), *id]))?;
+        }
+        faults.of(words.execute([id]))?;
+        faults.of(code.execute([id]))?;
+        faults.of(chunk.execute([id]))?;
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+/// Removes every row of a set, without reading it.
+pub(super) fn clear(connection: &Connection, set: Set, faults: Faults<'_>) -> Result<(), IndexError> {
+    faults.of(connection.execute_batch(&set.sql(
+        "DELETE FROM {}chunks; DELETE FROM {}codes; DELETE FROM {}facets;
+         INSERT INTO {}words({}words) VALUES('delete-all');",
+    )))
+}

@@ -1,0 +1,146 @@
+//! How well queries of a retrieval set find their passages, when one is there: `REYN_RETRIEVAL_CASES` names its
+//! folder and `REYN_RETRIEVAL_VECTORS` one with `passages.f32` and `queries.f32`, the vectors in its order.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use reyn_index::{
+    Chunk, Filters, Metadata, ModelIdentity, Query, SearchMode, VectorStore as _, WriteOptions,
+};
+use serde_json::Value;
+
+use crate::fixture::{docs, mixed, store};
+
+const TOP: usize = 5;
+const FOLDS: usize = 5;
+
+struct Asked {
+    kind: String,
+    relevant: BTreeMap<String, u64>,
+    /// The passages that vectors, words and both find.
+    found: [Vec<String>; 3],
+}
+
+#[test]
+fn both_halves_together_find_more_than_either() {
+    let (Ok(cases), Ok(vectors)) =
+        (std::env::var("REYN_RETRIEVAL_CASES"), std::env::var("REYN_RETRIEVAL_VECTORS"))
+    else {
+        eprintln!("no retrieval set is named, so none is measured");
+        return;
+    };
+    let asked = ask(cases.as_ref(), vectors.as_ref());
+    let mut kinds: BTreeMap<&str, Vec<[f64; 3]>> = BTreeMap::new();
+    for query in &asked {
+        let scores = [0, 1, 2].map(|half| ndcg(&query.found[half], &query.relevant));
+        kinds.entry(&query.kind).or_default().push(scores);
+        kinds.entry("all").or_default().push(scores);
+    }
+    println!(
+        "{:<14} {:>7} {:>8} {:>8} {:>8} {:>16}",
+        "kind", "queries", "vectors", "words", "both", "over folds"
+    );
+    let mut problems = vec![];
+    for (kind, scores) in &kinds {
+        let [vectors, words, both] = [0, 1, 2].map(|half| mean(scores.iter().map(|score| score[half])));
+        let folds: Vec<f64> = (0..FOLDS)
+            .map(|fold| {
+                mean(
+                    scores
+                        .iter()
+                        .zip(0..)
+                        .filter(|(_, at)| mixed(*at) as usize % FOLDS == fold)
+                        .map(|(score, _)| score[2]),
+                )
+            })
+            .filter(|mean| mean.is_finite())
+            .collect();
+        let least = folds.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = folds.iter().copied().fold(0.0, f64::max);
+        println!(
+            "{kind:<14} {:>7} {vectors:>8.3} {words:>8.3} {both:>8.3} {least:>8.2}-{most:.2}",
+            scores.len()
+        );
+        if scores.len() >= 13 && both < vectors.max(words) - 0.03 {
+            problems.push(format!("{kind}: {both:.3} is below the better half"));
+        }
+    }
+    assert_eq!(problems, Vec::<String>::new());
+    let all = mean(kinds["all"].iter().map(|score| score[2]));
+    assert!(all >= 0.82, "{all:.4}");
+}
+
+fn ask(cases: &Path, vectors: &Path) -> Vec<Asked> {
+    let passages = lines(&cases.join("passages.jsonl"));
+    let queries = lines(&cases.join("queries.jsonl"));
+    let passage_vectors = numbers(&vectors.join("passages.f32"), passages.len());
+    let query_vectors = numbers(&vectors.join("queries.f32"), queries.len());
+    let model =
+        ModelIdentity { name: "m".into(), revision: String::new(), dimensions: passage_vectors[0].len() };
+    let (_folder, store) = store();
+    let rows: Vec<Chunk> = passages
+        .iter()
+        .zip(passage_vectors)
+        .map(|(passage, vector)| Chunk {
+            text: format!("{}\n{}", text(&passage["title"]), text(&passage["text"])),
+            vector,
+            metadata: Metadata { source_path: text(&passage["id"]), ..Metadata::default() },
+        })
+        .collect();
+    let options = WriteOptions { model: Some(model.clone()), ..WriteOptions::default() };
+    store.write(&docs(), &rows, &options).unwrap();
+    let ids = |hits: Vec<reyn_index::Hit>| hits.into_iter().map(|hit| hit.metadata.source_path).collect();
+    queries
+        .iter()
+        .zip(query_vectors)
+        .map(|(asked, vector)| {
+            let words = text(&asked["text"]);
+            let query = Query {
+                text: &words,
+                vector: Some((&model, &vector)),
+                top: TOP,
+                filters: &Filters::default(),
+            };
+            let both = store.find(&docs(), &query).unwrap();
+            assert!(matches!(both.mode, SearchMode::Hybrid | SearchMode::Vector));
+            Asked {
+                kind: text(&asked["kind"]),
+                relevant: serde_json::from_value(asked["relevant"].clone()).unwrap(),
+                found: [
+                    ids(store.find_by_vector(&docs(), &query).unwrap()),
+                    ids(store.find_by_words(&docs(), &query).unwrap()),
+                    ids(both.hits),
+                ],
+            }
+        })
+        .collect()
+}
+
+fn ndcg(found: &[String], relevant: &BTreeMap<String, u64>) -> f64 {
+    let gain = |grade: u64, rank: usize| ((1_u64 << grade) - 1) as f64 / ((rank + 2) as f64).log2();
+    let is: f64 =
+        found.iter().enumerate().filter_map(|(rank, id)| Some(gain(*relevant.get(id)?, rank))).sum();
+    let mut grades: Vec<u64> = relevant.values().copied().collect();
+    grades.sort_unstable_by(|a, b| b.cmp(a));
+    let best: f64 = grades.iter().take(TOP).enumerate().map(|(rank, grade)| gain(*grade, rank)).sum();
+    is / best
+}
+
+fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
+    let numbers: Vec<f64> = numbers.collect();
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn numbers(path: &Path, rows: usize) -> Vec<Vec<f32>> {
+    let bytes = std::fs::read(path).unwrap();
+    let all: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect();
+    all.chunks(all.len() / rows).map(<[f32]>::to_vec).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
