@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reyn_core::limits::RESULT_BYTES_MAX;
 use reyn_core::permission::{FileAxis, Target};
@@ -176,8 +176,43 @@ impl Workspace {
         }
     }
 
-    /// Paths in the same folder whose names are near a missing one.
+    /// Paths that are near a missing one: beside it, or where a folder on the way to it is missing, in one whose
+    /// name is near, and only that folder where the file is in none of them.
     fn near_paths(&self, missing: &Path) -> Vec<String> {
+        let mut at = missing;
+        let mut rest = vec![];
+        // The first folder on the way up that is there.
+        while let (Some(folder), Some(name)) = (at.parent(), at.file_name()) {
+            if folder == Path::new("/") || self.open_real(folder, FOLDER_FLAGS).is_ok() {
+                break;
+            }
+            rest.push(name);
+            at = folder;
+        }
+        let rest: PathBuf = rest.into_iter().rev().collect();
+        let near = self.near_entries(at);
+        if rest.as_os_str().is_empty() {
+            return near.into_iter().map(|(shown, _)| shown).collect();
+        }
+        let is_there = |path: &Path| {
+            let folder = path.parent().and_then(|folder| self.open_real(folder, FOLDER_FLAGS).ok());
+            let name = path.file_name();
+            folder.zip(name).is_some_and(|(folder, name)| {
+                rustix::fs::statat(&folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
+            })
+        };
+        let is_told = |path: &Path| self.zones.is_inside(path) && !self.zones.is_guarded_from_reading(path);
+        let whole: Vec<String> = near
+            .iter()
+            .map(|(_, path)| path.join(&rest))
+            .filter(|path| is_told(path) && is_there(path))
+            .map(|path| self.display(&path))
+            .collect();
+        if whole.is_empty() { near.into_iter().map(|(shown, _)| shown).collect() } else { whole }
+    }
+
+    /// Entries of a folder whose names are near a missing one, as they are shown and where they are.
+    fn near_entries(&self, missing: &Path) -> Vec<(String, PathBuf)> {
         use std::os::unix::ffi::OsStrExt as _;
         let (Some(folder), Some(name)) = (missing.parent(), missing.file_name()) else { return vec![] };
         // A permission for one path is none for the names beside it, and none to hear of keys.
@@ -194,13 +229,16 @@ impl Workspace {
             .map(|name| shown_path(Path::new(&name)))
             .take(NEAR_NAMES_MAX)
             .collect();
-        let folder = self.display(folder);
+        let shown = self.display(folder);
         nearest(&name.to_string_lossy(), names.iter().map(String::as_str))
             .into_iter()
-            .map(|near| match folder.as_str() {
-                "." => near,
-                "/" => format!("/{near}"),
-                folder => format!("{folder}/{near}"),
+            .map(|near| {
+                let path = folder.join(&near);
+                match shown.as_str() {
+                    "." => (near, path),
+                    "/" => (format!("/{near}"), path),
+                    shown => (format!("{shown}/{near}"), path),
+                }
             })
             .collect()
     }

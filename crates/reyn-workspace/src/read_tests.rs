@@ -225,7 +225,13 @@ fn files_that_say_they_are_empty_and_are_not_are_read() {
 fn a_missing_file_names_what_is_near() {
     let place = Place::new();
     place.put("docs/README.md", "x");
-    for (asked, near) in [("docs/REDAME.md", "docs/README.md"), ("dosc", "docs")] {
+    place.put("bytes-1.12.2/src/lib.rs", "x");
+    for (asked, near) in [
+        ("docs/REDAME.md", "docs/README.md"),
+        ("dosc", "docs"),
+        ("bytes-1.11.0/src/lib.rs", "bytes-1.12.2/src/lib.rs"),
+        ("bytes-1.11.0/src/gone.rs", "bytes-1.12.2"),
+    ] {
         let target = place.to_read(asked);
         let error = place.read_page(&target, PageRequest::default(), &CancellationToken::new());
         let Err(FileError::Failed { suggestions, .. }) = error else { panic!("{error:?}") };

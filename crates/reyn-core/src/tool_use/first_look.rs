@@ -225,6 +225,16 @@ pub(crate) fn asks_for_a_form(log: &[Entry]) -> bool {
     has_word(&text, &FORMS) || FORMS_IN_JAPANESE.iter().any(|form| text.contains(form))
 }
 
+/// Whether the latest message asks for one sentence.
+#[must_use]
+pub(crate) fn asks_for_a_sentence(log: &[Entry]) -> bool {
+    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let text = text.to_lowercase();
+    ["one sentence", "a sentence", "single sentence", "一文で", "1文で", "１文で", "一言で", "ひとことで"]
+        .iter()
+        .any(|form| text.contains(form))
+}
+
 /// Whether the latest message asks to see a text, or lines of it.
 #[must_use]
 pub(crate) fn asks_to_be_shown(log: &[Entry]) -> bool {

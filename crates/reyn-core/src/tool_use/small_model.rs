@@ -13,7 +13,9 @@ mod offer;
 
 use offer::{Offer, has_missed_a_file, has_not_run_what_it_should, is_whole_read, results_of_the_turn};
 
-use super::first_look::{asks_for_a_change, asks_for_a_form, asks_to_be_shown, asks_to_be_told, is_japanese};
+use super::first_look::{
+    asks_for_a_change, asks_for_a_form, asks_for_a_sentence, asks_to_be_shown, asks_to_be_told, is_japanese,
+};
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
 use crate::conversation::{Entry, current_turn};
@@ -209,13 +211,21 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         None if body.len() > PROFILE.result_bytes_long => {
             // What is to be told is told; what is to be shown may be copied, and a form that is asked for bounds by itself.
             let is_free = asks_to_be_told(log) && !asks_to_be_shown(log) && !asks_for_a_form(log);
-            let manner = match (is_free, is_japanese(text)) {
-                (true, false) => ", to be answered briefly in your own words",
-                (true, true) => ", to be answered briefly in your own words, in Japanese",
-                (false, true) => ", to be answered in Japanese",
-                (false, false) => "",
+            let manner = if asks_for_a_sentence(log) {
+                ", to be answered in one short sentence"
+            } else if is_free {
+                ", to be answered briefly in your own words"
+            } else {
+                ""
             };
-            format!("[The request{manner}: {text}]")
+            let language = match (is_japanese(text), manner) {
+                (true, "") => ", to be answered in Japanese",
+                (true, _) => ", in Japanese",
+                (false, _) => "",
+            };
+            // What it has read, it takes for said.
+            let unseen = if asks_to_be_shown(log) { "The user sees only what you answer. " } else { "" };
+            format!("[{unseen}The request{manner}{language}: {text}]")
         }
         None => return None,
     };

@@ -197,8 +197,23 @@ fn a_request_is_said_again_behind_a_long_result_and_where_a_change_is_to_be_made
             read(&long),
             "[The request: sum up a.md in three bullet points]".to_owned(),
         ),
-        ("show me a.md", read(&long), "[The request: show me a.md]".to_owned()),
-        ("a.md を見せて", read(&long), "[The request, to be answered in Japanese: a.md を見せて]".to_owned()),
+        (
+            "show me a.md",
+            read(&long),
+            "[The user sees only what you answer. The request: show me a.md]".to_owned(),
+        ),
+        (
+            "a.md を一文で要約して",
+            read(&long),
+            "[The request, to be answered in one short sentence, in Japanese: a.md を一文で要約して]"
+                .to_owned(),
+        ),
+        (
+            "a.md を見せて",
+            read(&long),
+            "[The user sees only what you answer. The request, to be answered in Japanese: a.md を見せて]"
+                .to_owned(),
+        ),
         (
             "what is in a.md?",
             called("read_file", "a.md", None),
