@@ -178,6 +178,35 @@ pub fn current_turn(log: &[Entry]) -> &[Entry] {
     start.map_or(&[], |start| &log[start..])
 }
 
+/// The entries since the person said what is worked on: the current turn, without what of it was answered before
+/// the person said more.
+#[must_use]
+pub fn since_asked(log: &[Entry]) -> &[Entry] {
+    let turn = current_turn(log);
+    let is_answer = |entry: &Entry| matches!(entry, Entry::Reply(reply) if reply.calls.is_empty());
+    let is_said = |entry: &Entry| matches!(entry, Entry::Said { .. });
+    let said_last = turn.iter().rposition(is_said).unwrap_or(0);
+    let answered = turn[..said_last].iter().rposition(is_answer);
+    let asked = answered.and_then(|at| turn[at..].iter().position(is_said).map(|said| at + said));
+    &turn[asked.unwrap_or(0)..]
+}
+
+/// What the person asks for: the message that is worked on, and what was said to it since. `None` before the first.
+#[must_use]
+pub fn asked(log: &[Entry]) -> Option<String> {
+    let said = since_asked(log).iter().filter_map(|entry| match entry {
+        Entry::User { text } | Entry::Said { text } => Some(text.as_str()),
+        Entry::Reply(_)
+        | Entry::Started { .. }
+        | Entry::Finished { .. }
+        | Entry::Nudged
+        | Entry::LimitReached { .. }
+        | Entry::Ended { .. } => None,
+    });
+    let said: Vec<&str> = said.collect();
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
 /// The latest reply of a stretch of log, with what came after it.
 #[must_use]
 pub fn latest_reply(entries: &[Entry]) -> Option<(&Reply, &[Entry])> {

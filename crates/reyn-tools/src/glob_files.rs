@@ -94,8 +94,12 @@ impl Tool for GlobFiles {
             count += 1;
         }
         let has_more = found.has_more || count < found.paths.len();
+        let is_of_folders = args.pattern.ends_with('/');
         let output = Output::text("matches", paths).with("pattern", args.pattern).with("count", count);
         let mut output = with_rest(output, &found.skipped, has_more.then_some(offset + count), found.partial);
+        if is_of_folders {
+            output = output.with("note", "these are the files in the folders; `list_directory` shows the folders");
+        }
         output.external = brought.map(External::by);
         Ok(output)
     }

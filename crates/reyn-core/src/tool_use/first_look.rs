@@ -3,7 +3,7 @@
 //! A small model answers such a message from the file's name, with a straight face. It is therefore not
 //! offered an answer before it has made a call.
 
-use crate::conversation::{Entry, Reply, current_turn};
+use crate::conversation::{Entry, Reply, asked, since_asked};
 
 /// Endings of names that people mean a file by.
 const ENDINGS: [&str; 48] = [
@@ -19,21 +19,19 @@ const NAME_BYTES_MAX: usize = 256;
 /// no call yet.
 #[must_use]
 pub(crate) fn is_about_an_unseen_file(log: &[Entry]) -> bool {
-    let turn = current_turn(log);
-    let Some(Entry::User { text }) = turn.first() else { return false };
-    if turn.iter().any(|entry| matches!(entry, Entry::Reply(_))) {
+    let Some(text) = asked(log) else { return false };
+    if since_asked(log).iter().any(|entry| matches!(entry, Entry::Reply(_))) {
         return false;
     }
-    file_names(text).any(|name| !log.iter().any(|entry| names_it(entry, name)))
+    file_names(&text).any(|name| !log.iter().any(|entry| names_it(entry, name)))
 }
 
 /// Whether the latest message names a page of the web that no call of the conversation has named, and the turn
 /// has had no call yet.
 #[must_use]
 pub(crate) fn is_about_an_unseen_page(log: &[Entry]) -> bool {
-    let turn = current_turn(log);
-    let Some(Entry::User { text }) = turn.first() else { return false };
-    if turn.iter().any(|entry| matches!(entry, Entry::Reply(_))) {
+    let Some(text) = asked(log) else { return false };
+    if since_asked(log).iter().any(|entry| matches!(entry, Entry::Reply(_))) {
         return false;
     }
     let begins = ["https://", "http://"].into_iter().find_map(|scheme| Some((text.find(scheme)?, scheme)));
@@ -56,8 +54,7 @@ const WEB_IN_JAPANESE: [&str; 8] =
 /// Whether the latest message asks for what is on the web.
 #[must_use]
 pub(crate) fn asks_for_the_web(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     text.contains("://") || has_word(&text, &WEB) || WEB_IN_JAPANESE.iter().any(|word| text.contains(word))
 }
 
@@ -69,8 +66,7 @@ const RUNS_IN_JAPANESE: [&str; 3] = ["実行して", "走らせ", "動かして"
 /// Whether the latest message says to run something.
 #[must_use]
 pub(crate) fn asks_to_run(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     // `how do I run it?` asks for words.
     let begins =
         text.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| !word.is_empty() && *word != "please");
@@ -87,16 +83,14 @@ const PROGRAMS: [&str; 36] = [
 /// Whether the latest message names the program or the file that is to run.
 #[must_use]
 pub(crate) fn names_what_runs(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     text.contains('`') || has_word(&text, &PROGRAMS) || file_names(&text).next().is_some()
 }
 
 /// Whether the latest message says to run one thing and no other after it.
 #[must_use]
 pub(crate) fn runs_once(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     let more = ["then", "again", "also", "twice", "both", "each"];
     let more_in_japanese = ["それから", "次に", "その後", "もう一度", "両方"];
     asks_to_run(log) && !has_word(&text, &more) && !more_in_japanese.iter().any(|word| text.contains(word))
@@ -220,16 +214,14 @@ const FORMS_IN_JAPANESE: [&str; 6] = ["箇条書き", "一文で", "文で", "�
 /// Whether the latest message says which form the answer shall have.
 #[must_use]
 pub(crate) fn asks_for_a_form(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     has_word(&text, &FORMS) || FORMS_IN_JAPANESE.iter().any(|form| text.contains(form))
 }
 
 /// Whether the latest message asks for one sentence.
 #[must_use]
 pub(crate) fn asks_for_a_sentence(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     ["one sentence", "a sentence", "single sentence", "一文で", "1文で", "１文で", "一言で", "ひとことで"]
         .iter()
         .any(|form| text.contains(form))
@@ -238,8 +230,7 @@ pub(crate) fn asks_for_a_sentence(log: &[Entry]) -> bool {
 /// Whether the latest message asks to see a text, or lines of it.
 #[must_use]
 pub(crate) fn asks_to_be_shown(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     has_word(&text, &TO_BE_SHOWN) || TO_BE_SHOWN_IN_JAPANESE.iter().any(|shown| text.contains(shown))
 }
 
@@ -253,20 +244,20 @@ pub(crate) fn asks_to_be_told(log: &[Entry]) -> bool {
 /// Whether the latest message says to change a file that it names, and asks nothing.
 #[must_use]
 pub(crate) fn says_to_change_a_file(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    file_names(text).next().is_some() && asks_for_a_change(log) && !is_a_question(log)
+    let Some(text) = asked(log) else { return false };
+    file_names(&text).next().is_some() && asks_for_a_change(log) && !is_a_question(log)
 }
 
 /// Whether the latest message names files, and none but those that `is_known`.
 #[must_use]
 pub(crate) fn names_only(log: &[Entry], is_known: &dyn Fn(&str) -> bool) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let mut names = file_names(text).peekable();
+    let Some(text) = asked(log) else { return false };
+    let mut names = file_names(&text).peekable();
     names.peek().is_some() && names.all(is_known)
 }
 
 fn is_a_question(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
+    let Some(text) = asked(log) else { return false };
     let words = text.to_lowercase();
     has_word(&words, &QUESTIONS) || QUESTIONS_IN_JAPANESE.iter().any(|question| words.contains(question))
 }
@@ -286,16 +277,14 @@ fn file_names(text: &str) -> impl Iterator<Item = &str> {
 /// Whether the latest message asks to change something that is there.
 #[must_use]
 pub(crate) fn asks_for_a_change(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     has_word(&text, &CHANGES) || CHANGES_IN_JAPANESE.iter().any(|change| text.contains(change))
 }
 
 /// Whether the latest message asks to change all of a text.
 #[must_use]
 pub(crate) fn asks_for_a_rewrite(log: &[Entry]) -> bool {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return false };
-    let text = text.to_lowercase();
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     has_word(&text, &REWRITES) || REWRITES_IN_JAPANESE.iter().any(|rewrite| text.contains(rewrite))
 }
 

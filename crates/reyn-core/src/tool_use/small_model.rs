@@ -18,7 +18,7 @@ use super::first_look::{
 };
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
-use crate::conversation::{Entry, current_turn};
+use crate::conversation::{Entry, asked};
 use crate::prompt::FENCE_OPEN;
 use crate::request::{ChatRequest, Message, messages, push_user};
 use crate::tool::{Args, Outcome, Output, ToolCall};
@@ -167,7 +167,7 @@ pub fn request<'a>(
 /// The turn's request once more, behind a result that is long, that a change is to be made of, or that is a
 /// failure: what stands last is what a small model heeds. With the file's last line, which it takes for any other.
 fn request_again(log: &[Entry]) -> Option<Message<'_>> {
-    let Some(Entry::User { text }) = current_turn(log).first() else { return None };
+    let text = asked(log)?;
     match log.last() {
         Some(Entry::Finished { outcome: Outcome::Ok(_), .. }) => {}
         Some(Entry::Finished { outcome: Outcome::Error(_), .. }) if has_not_run_what_it_should(log) => {
@@ -218,13 +218,17 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
             } else {
                 ""
             };
-            let language = match (is_japanese(text), manner) {
+            let language = match (is_japanese(&text), manner) {
                 (true, "") => ", to be answered in Japanese",
                 (true, _) => ", in Japanese",
                 (false, _) => "",
             };
             // What it has read, it takes for said.
-            let unseen = if asks_to_be_shown(log) { "The user sees only what you answer. " } else { "" };
+            let unseen = if asks_to_be_shown(log) {
+                "The user has not seen the result; write out what is asked for. "
+            } else {
+                ""
+            };
             format!("[{unseen}The request{manner}{language}: {text}]")
         }
         None => return None,

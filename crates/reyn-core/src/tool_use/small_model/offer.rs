@@ -1,7 +1,7 @@
 //! Which tools a small model is offered in a round, and whether it may answer yet.
 
 use super::PROFILE;
-use crate::conversation::{Entry, current_turn};
+use crate::conversation::{Entry, since_asked};
 use crate::tool::{ErrorKind, Outcome, Output, ToolCall};
 use crate::tool_use::Surface;
 use crate::tool_use::first_look::{
@@ -197,7 +197,7 @@ pub(super) fn is_whole_read(call: &ToolCall, output: &Output) -> bool {
 pub(super) fn results_of_the_turn(log: &[Entry]) -> Vec<(&ToolCall, &Output)> {
     let mut results = vec![];
     let mut calls: &[ToolCall] = &[];
-    for entry in current_turn(log) {
+    for entry in since_asked(log) {
         match entry {
             Entry::Reply(reply) => calls = &reply.calls,
             Entry::Finished { call_id, outcome: Outcome::Ok(output) } => {
@@ -216,7 +216,7 @@ pub(super) fn results_of_the_turn(log: &[Entry]) -> Vec<(&ToolCall, &Output)> {
 }
 
 fn calls_of_the_turn(log: &[Entry]) -> Vec<&ToolCall> {
-    current_turn(log)
+    since_asked(log)
         .iter()
         .flat_map(|entry| match entry {
             Entry::Reply(reply) => reply.calls.as_slice(),

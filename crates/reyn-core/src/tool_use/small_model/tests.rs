@@ -200,7 +200,7 @@ fn a_request_is_said_again_behind_a_long_result_and_where_a_change_is_to_be_made
         (
             "show me a.md",
             read(&long),
-            "[The user sees only what you answer. The request: show me a.md]".to_owned(),
+            "[The user has not seen the result; write out what is asked for. The request: show me a.md]".to_owned(),
         ),
         (
             "a.md を一文で要約して",
@@ -211,7 +211,7 @@ fn a_request_is_said_again_behind_a_long_result_and_where_a_change_is_to_be_made
         (
             "a.md を見せて",
             read(&long),
-            "[The user sees only what you answer. The request, to be answered in Japanese: a.md を見せて]"
+            "[The user has not seen the result; write out what is asked for. The request, to be answered in Japanese: a.md を見せて]"
                 .to_owned(),
         ),
         (
@@ -358,6 +358,25 @@ fn a_fence_stays_shut_where_what_is_in_it_is_cut() {
     let long = shown(&"x ".repeat(PROFILE.result_bytes_max));
     let end = "\n[cut here]\n<<<END_EXTERNAL_UNTRUSTED id=00ff>>>";
     assert!(long.contains(end), "{}", &long[long.len() - 200..]);
+}
+
+#[test]
+fn what_was_said_during_a_turn_is_the_request_once_the_one_before_is_answered() {
+    let more = |text: &str| vec![Entry::Said { text: text.into() }];
+    let answered = vec![Entry::Reply(Reply { text: "It is a library.".into(), ..Reply::default() })];
+    let read =
+        called("read_file", "a.md", Some(Output::text("content", "x ".repeat(PROFILE.result_bytes_long))));
+    let asked_of = |log: &[Entry]| crate::conversation::asked(log).unwrap();
+    let next = turn("what is in a.md?", &[read.clone(), answered.clone(), more("add a line to b.md")]);
+    assert_eq!(asked_of(&next), "add a line to b.md");
+    let request = request(ToolFormat::Constrained, &surface(), &next, true);
+    let shapes = request.response_schema.unwrap()["anyOf"].clone();
+    assert_eq!(shapes[0]["properties"]["tool"]["const"], "read_file");
+    assert_eq!(shapes.as_array().unwrap().len(), 1);
+    let also = turn("what is in a.md?", &[read, more("in Japanese")]);
+    assert_eq!(asked_of(&also), "what is in a.md?\nin Japanese");
+    let twice = turn("hi", &[answered.clone(), more("one"), more("two"), answered]);
+    assert_eq!(asked_of(&twice), "one\ntwo");
 }
 
 #[test]
