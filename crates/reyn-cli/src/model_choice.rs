@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec, Price};
+use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec, Price, STANDARD_CLASSES};
 use reyn_core::text::{alternatives, nearest};
 use reyn_core::tool_use::Framing;
 use reyn_llm::{
@@ -31,9 +31,6 @@ pub(crate) struct Choice {
     /// What its tokens cost, where that is known.
     pub price: Option<Price>,
 }
-
-/// Class names that a provider's suggestions cover without configuration.
-const STANDARD_CLASSES: [&str; 3] = ["light", "standard", "strong"];
 
 /// Who would answer, before anything is opened or fetched.
 pub(crate) enum Plan {

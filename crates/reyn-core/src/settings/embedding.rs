@@ -13,7 +13,8 @@ use super::llm::{End, ModelClass, ModelClassError, ModelOptions, ModelSpec, Name
 use crate::embedding::LOCAL_EMBEDDING_MODEL;
 use crate::limits;
 
-/// The classes that have a model without any configuration: the local one.
+/// The class names that mean a model without any configuration: for vectors the local one, for chat what a provider
+/// suggests.
 pub const STANDARD_CLASSES: [&str; 3] = ["light", "standard", "strong"];
 
 /// `embedding`.
