@@ -70,14 +70,14 @@ pub enum EmbeddingChoice {
 }
 
 /// Why there are no vectors.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum NoEmbeddings {
     /// `embedding.enabled` is `false`.
     Disabled,
     /// The model's server needs a key and there is none.
     NoKey {
-        /// `provider/model`.
-        model: String,
+        /// The model.
+        spec: Box<ModelSpec>,
     },
     /// The local model is not there and `models.auto_pull` is `never`.
     NotFetched {
@@ -127,7 +127,7 @@ pub fn choose_embedding(
         return local(spec.model, surroundings);
     }
     if !(surroundings.has_key)(&spec) {
-        return Err(NoEmbeddings::NoKey { model: spec.name() });
+        return Err(NoEmbeddings::NoKey { spec: Box::new(spec) });
     }
     Ok(EmbeddingChoice::Server(spec))
 }
@@ -171,7 +171,7 @@ mod tests {
                 let mark = if why.is_failure(settings.enabled) { "failure" } else { "off" };
                 let why = match why {
                     NoEmbeddings::Disabled => "disabled".to_owned(),
-                    NoEmbeddings::NoKey { model } => format!("no key for {model}"),
+                    NoEmbeddings::NoKey { spec } => format!("no key for {}", spec.name()),
                     NoEmbeddings::NotFetched { model } => format!("not fetched {model}"),
                     NoEmbeddings::UnknownLocal { model } => format!("no local {model}"),
                     NoEmbeddings::Class(_) => "class".to_owned(),

@@ -20,7 +20,7 @@ pub use api_key::ApiKey;
 pub use chat::{ChatModel, ModelError, ModelErrorKind, StreamEvent};
 pub use embedding::{
     CostWarning, Embedded, Embedder, EmbedderOptions, EmbeddingEvent, EmbeddingModel, LocalEmbedding,
-    OllamaEmbedding, OnEmbeddingEvent, OpenAiEmbedding,
+    OllamaEmbedding, OnEmbeddingEvent, OpenAiEmbedding, embedding_at,
 };
 pub use local_server::{LocalServer, find_local_server, local_servers};
 pub use model_list::{ListError, ListTimes, list_models};

@@ -21,7 +21,8 @@ pub const STANDARD_CLASSES: [&str; 3] = ["light", "standard", "strong"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmbeddingSettings {
-    /// Whether texts are made into vectors. `auto`: when the model of the class can be had.
+    /// Whether texts are made into vectors. `auto`: when the model of the class can be had; `true`: a model that cannot be
+    /// had is an error; `false`: never.
     #[schemars(with = "SwitchWords")]
     pub enabled: EmbeddingSwitch,
     /// The class that is meant where none is named, or a literal `provider/model`.

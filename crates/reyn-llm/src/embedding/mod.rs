@@ -16,6 +16,7 @@ use futures::future::BoxFuture;
 use reyn_core::embedding::ModelIdentity;
 
 use crate::chat::ModelError;
+use crate::openai::Endpoint;
 
 pub use embedder::{CostWarning, Embedder, EmbedderOptions, EmbeddingEvent, OnEmbeddingEvent};
 pub use local::LocalEmbedding;
@@ -62,6 +63,19 @@ impl<M: EmbeddingModel + ?Sized> EmbeddingModel for Arc<M> {
         (**self).embed(texts)
     }
 }
+
+/// The model of a server, asked the way that its provider takes. Nothing is opened before the first request.
+#[must_use]
+pub fn embedding_at(endpoint: Endpoint) -> Arc<dyn EmbeddingModel> {
+    if endpoint.provider == OLLAMA {
+        Arc::new(OllamaEmbedding::new(endpoint))
+    } else {
+        Arc::new(OpenAiEmbedding::new(endpoint))
+    }
+}
+
+/// The provider that has an address of its own.
+const OLLAMA: &str = "ollama";
 
 /// Texts as vectors.
 #[derive(Debug, Clone, PartialEq, Default)]
