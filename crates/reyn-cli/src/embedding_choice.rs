@@ -37,6 +37,7 @@ pub(crate) enum Plan {
 }
 
 /// What there is to work with.
+#[cfg_attr(not(test), expect(dead_code, reason = "indexing and recalling are what asks for vectors"))]
 pub(crate) enum Opened {
     /// A model.
     Ready(Embedder),
@@ -71,7 +72,7 @@ pub(crate) fn plan(project: &Project, class: Option<&str>) -> Result<Plan, Failu
     );
     let store = known.into_inner().transpose()?;
     match chosen {
-        Ok(EmbeddingChoice::Server(spec)) => server(project, &providers, spec).map(Plan::Server),
+        Ok(EmbeddingChoice::Server(spec)) => server(project, &providers, *spec).map(Plan::Server),
         Ok(EmbeddingChoice::Local { model, is_fetched }) => {
             let known = store.as_ref().and_then(|store| store.catalogue().model(&model).ok());
             let bytes = known.map_or(0, reyn_llm::files::ModelFile::bytes);

@@ -59,7 +59,7 @@ pub struct EmbeddingSurroundings<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum EmbeddingChoice {
     /// A server.
-    Server(ModelSpec),
+    Server(Box<ModelSpec>),
     /// A model in this process.
     Local {
         /// Its name without the provider.
@@ -129,7 +129,7 @@ pub fn choose_embedding(
     if !(surroundings.has_key)(&spec) {
         return Err(NoEmbeddings::NoKey { spec: Box::new(spec) });
     }
-    Ok(EmbeddingChoice::Server(spec))
+    Ok(EmbeddingChoice::Server(Box::new(spec)))
 }
 
 fn local(model: String, surroundings: &EmbeddingSurroundings<'_>) -> Result<EmbeddingChoice, NoEmbeddings> {
