@@ -119,7 +119,7 @@ async fn an_answer_that_is_no_list_of_vectors_is_an_error() {
     };
     let one = json!([1, 0]);
     for (response, said) in [
-        (of(&[one.clone()]), "it has 1 vectors for 2 texts"),
+        (of(std::slice::from_ref(&one)), "it has 1 vectors for 2 texts"),
         (of(&[one.clone(), one.clone(), one.clone()]), "it has 3 vectors for 2 texts"),
         (of(&[one.clone(), json!([1])]), "a vector has 1 numbers and should have 2"),
         (of(&[one.clone(), json!([0, 0])]), "a vector is zero"),

@@ -20,6 +20,7 @@ fn place() -> Place {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot")]
 fn the_effective_values_are_shown_with_where_they_come_from() {
     let config = place().load();
     let shown = config.show(true);
