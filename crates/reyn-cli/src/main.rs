@@ -8,6 +8,7 @@ mod commands;
 mod confirm;
 mod defects;
 mod drawn_answer;
+mod embedding_choice;
 mod exit;
 mod first_words;
 mod local_model;

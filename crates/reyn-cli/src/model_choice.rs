@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec, Price};
+use reyn_core::settings::{ModelClassError, ModelOptions, ModelSpec, Price, STANDARD_CLASSES};
 use reyn_core::text::{alternatives, nearest};
 use reyn_core::tool_use::Framing;
 use reyn_llm::{
@@ -31,9 +31,6 @@ pub(crate) struct Choice {
     /// What its tokens cost, where that is known.
     pub price: Option<Price>,
 }
-
-/// Class names that a provider's suggestions cover without configuration.
-const STANDARD_CLASSES: [&str; 3] = ["light", "standard", "strong"];
 
 /// Who would answer, before anything is opened or fetched.
 pub(crate) enum Plan {
@@ -152,6 +149,22 @@ fn at_server(
     spec: ModelSpec,
     why: String,
 ) -> Result<Plan, Failure> {
+    let Server { endpoint, key_name, untrusted } = server(project, providers, spec)?;
+    Ok(Plan::Server { endpoint, key_name, why, untrusted })
+}
+
+/// A server as a model names it.
+pub(crate) struct Server {
+    /// Where it is and how it is asked.
+    pub endpoint: Box<Endpoint>,
+    /// The variable that holds its key.
+    pub key_name: Option<String>,
+    /// What has to be asked before anything is sent there.
+    pub untrusted: Option<Box<UntrustedServer>>,
+}
+
+/// The server of a model, for chat or for vectors. Opens nothing.
+pub(crate) fn server(project: &Project, providers: &Providers, spec: ModelSpec) -> Result<Server, Failure> {
     let provider = providers.provider(&spec.provider);
     let own = provider.map(|provider| provider.api_base.as_str());
     let Some(api_base) = spec.options.api_base.clone().or_else(|| own.map(str::to_owned)) else {
@@ -185,7 +198,7 @@ fn at_server(
         options,
         timeouts: LlmTimeouts::from(&project.config.settings.safety.timeout),
     };
-    Ok(Plan::Server { endpoint: Box::new(endpoint), key_name, why, untrusted })
+    Ok(Server { endpoint: Box::new(endpoint), key_name, untrusted })
 }
 
 /// `llm.trusted_servers`.
@@ -218,7 +231,7 @@ fn open_server(project: &Project, endpoint: Endpoint, why: String) -> Choice {
 
 /// The key of a model's server, after the name of its variable. A provider that needs one and has none is an
 /// error before anything is sent.
-fn key(
+pub(crate) fn key(
     project: &Project,
     spec: &ModelSpec,
     provider: Option<&Provider>,
@@ -255,7 +268,7 @@ fn unknown_provider(provider: &str, providers: &Providers) -> Failure {
     Failure::usage("unknown_provider", format!("`{provider}` is no provider; {hint}"))
 }
 
-fn unresolved(error: &ModelClassError) -> Failure {
+pub(crate) fn unresolved(error: &ModelClassError) -> Failure {
     let message = match error {
         ModelClassError::Unknown { name, known, .. } => {
             // The standard classes are there without any configuration.

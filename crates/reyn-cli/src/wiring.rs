@@ -100,6 +100,13 @@ impl Project {
         Ok(Self { config, working_dir: inputs.working_dir })
     }
 
+    /// A project in a folder of a test.
+    #[cfg(test)]
+    pub(crate) fn at(inputs: &ConfigInputs) -> Self {
+        let config = load(inputs).expect("the configuration of a test is right");
+        Self { config, working_dir: inputs.working_dir.clone() }
+    }
+
     /// The project's folder.
     pub(crate) fn root(&self) -> &Path {
         &self.config.root

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod capability;
 pub mod conversation;
+pub mod embedding;
 pub mod gate;
 pub mod limits;
 pub mod outside;

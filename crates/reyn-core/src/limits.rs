@@ -94,6 +94,28 @@ pub const LOCAL_SERVER_CONNECT_MS_MAX: u64 = 150;
 pub const LOCAL_SERVER_ANSWER_MS_MAX: u64 = 1_000;
 /// Largest list of models that a server may answer with, in bytes.
 pub const MODEL_LIST_BYTES_MAX: usize = 4 << 20;
+/// Default number of texts that an embedding model gets at once (`embedding.batch_size`).
+pub const EMBEDDING_BATCH_TEXTS: u32 = 100;
+/// Most of them that can be set.
+pub const EMBEDDING_BATCH_TEXTS_MAX: u32 = 2048;
+/// Length of all texts of one batch together, in bytes; a longer text makes a batch alone.
+pub const EMBEDDING_BATCH_BYTES_MAX: usize = 256 * 1024;
+/// Most batches that can be under way at a time (`embedding.max_concurrent_batches`).
+pub const EMBEDDING_BATCHES_AT_ONCE_MAX: u32 = 10;
+/// Default number of further attempts for a batch that failed (`embedding.max_retries`).
+pub const EMBEDDING_RETRIES: u32 = 3;
+/// Most of them that can be set.
+pub const EMBEDDING_RETRIES_MAX: u32 = 10;
+/// Default time of one batch, in seconds (`embedding.timeout`).
+pub const EMBEDDING_SECONDS: u64 = 60;
+/// Default number of texts above which a paid model is warned of (`embedding.cost_warn_threshold`).
+pub const EMBEDDING_TEXTS_WARNED_OF: u64 = 10_000;
+/// Tokens of a text that a server's embedding model is given, as they are estimated; what follows is cut.
+pub const EMBEDDING_TOKENS_MAX: usize = 8_000;
+/// Numbers of a vector that a server may answer with.
+pub const EMBEDDING_DIMENSIONS_MAX: usize = 65_536;
+/// Longest answer of an embedding server, in bytes: a full batch of long vectors, written as numbers.
+pub const EMBEDDING_REPLY_BYTES_MAX: usize = 256 << 20;
 /// Largest file of recorded replies that is read, in bytes.
 pub const REPLAY_FILE_BYTES_MAX: u64 = 64 << 20;
 /// Largest configuration, profile or approvals file that is read, in bytes.

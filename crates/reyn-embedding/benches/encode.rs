@@ -122,7 +122,7 @@ fn loading(load: impl Fn() -> SentenceEncoder) {
 }
 
 fn main() {
-    let folder = std::env::var_os("REYN_MODELS").map_or_else(
+    let folder = std::env::var_os("REYN_TEST_MODEL_DIR").map_or_else(
         || std::env::home_dir().expect("a home folder").join(".cache/reyn/models"),
         PathBuf::from,
     );

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use reyn_core::embedding::{LOCAL_EMBEDDING_MODEL, ModelIdentity};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
@@ -26,18 +27,6 @@ const BATCH_TOKENS: usize = 128;
 const WEIGHTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const VOCABULARY_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const REVISION_BYTES: usize = 8;
-const NAME: &str = "use-multilingual-v3";
-
-/// Which model made a vector. Vectors of different models must not be compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelIdentity {
-    /// The model's name.
-    pub name: &'static str,
-    /// The first 16 hexadecimal digits of the SHA-256 of the weights that were loaded.
-    pub revision: String,
-    /// Numbers of a vector.
-    pub dimensions: usize,
-}
 
 /// Why a model cannot be loaded.
 #[derive(Debug, Error)]
@@ -76,6 +65,17 @@ pub enum LoadError {
     },
 }
 
+/// A text as a vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoded {
+    /// [`DIMENSIONS`] numbers, of length 1.
+    pub vector: Vec<f32>,
+    /// How many tokens the first [`TEXT_BYTES_MAX`] bytes have.
+    pub tokens: usize,
+    /// Whether the text is longer than what its vector is made of.
+    pub is_cut: bool,
+}
+
 /// A loaded model: about 90 MB, shared by any number of threads.
 #[derive(Debug)]
 pub struct SentenceEncoder {
@@ -97,11 +97,15 @@ impl SentenceEncoder {
             (tokenizer.join().expect("reading a vocabulary does not panic"), loaded)
         });
         let ((table, network), revision) = loaded?;
-        let identity = ModelIdentity { name: NAME, revision, dimensions: DIMENSIONS };
+        let identity = ModelIdentity {
+            name: LOCAL_EMBEDDING_MODEL.to_owned(),
+            revision: Some(revision),
+            dimensions: DIMENSIONS,
+        };
         Ok(Self { tokenizer: tokenizer?, table, network, identity })
     }
 
-    /// Which model this is.
+    /// Which model this is; its revision is the first 16 hexadecimal digits of the SHA-256 of the weights.
     pub fn identity(&self) -> &ModelIdentity {
         &self.identity
     }
@@ -111,14 +115,19 @@ impl SentenceEncoder {
     /// Of a long text the first [`TEXT_BYTES_MAX`] bytes are looked at, and of these the first [`TOKENS_MAX`] tokens.
     /// A text without a visible character has a vector too, always the same one.
     pub fn encode(&self, text: &str) -> Vec<f32> {
-        self.vectors(&[text]).pop().expect("a text has a vector")
+        self.encoded(&[text]).pop().expect("a text has a vector").vector
     }
 
     /// The vectors of texts, in their order, made by up to `threads` threads (0 is 1).
     ///
     /// Each is what [`Self::encode`] gives, to the bit.
     pub fn encode_batch(&self, texts: &[&str], threads: usize) -> Vec<Vec<f32>> {
-        in_parallel(texts, threads, |texts| self.vectors(texts))
+        self.encode_batch_counted(texts, threads).into_iter().map(|encoded| encoded.vector).collect()
+    }
+
+    /// The same with how many tokens each text has and whether all of it is in its vector.
+    pub fn encode_batch_counted(&self, texts: &[&str], threads: usize) -> Vec<Encoded> {
+        in_parallel(texts, threads, |texts| self.encoded(texts))
     }
 
     /// How many tokens a text has; 0 without a visible character.
@@ -131,17 +140,25 @@ impl SentenceEncoder {
 
     /// The pieces of a text as the network reads them: with a mark at both ends, and cut.
     pub fn token_ids(&self, text: &str) -> Vec<u32> {
-        let mut pieces = self.tokenizer.pieces(cut(text));
-        pieces.truncate(TOKENS_MAX);
-        self.tokenizer.framed(&pieces)
+        self.framed(text).0
     }
 
-    fn vectors(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+    /// The pieces of a text as the network reads them, and how many it has uncut.
+    fn framed(&self, text: &str) -> (Vec<u32>, usize) {
+        let mut pieces = self.tokenizer.pieces(cut(text));
+        let tokens = pieces.len();
+        pieces.truncate(TOKENS_MAX);
+        (self.tokenizer.framed(&pieces), tokens)
+    }
+
+    fn encoded(&self, texts: &[&str]) -> Vec<Encoded> {
         let mut vectors = Vec::with_capacity(texts.len());
+        let mut counts = Vec::with_capacity(texts.len());
         let mut group: Vec<Vec<u32>> = vec![];
         let mut tokens = 0;
         for text in texts {
-            let ids = self.token_ids(text);
+            let (ids, count) = self.framed(text);
+            counts.push((count, count > TOKENS_MAX || text.len() > TEXT_BYTES_MAX));
             if !group.is_empty() && tokens + ids.len() > BATCH_TOKENS {
                 vectors.extend(self.network.vectors(&self.table, &group));
                 group.clear();
@@ -153,7 +170,8 @@ impl SentenceEncoder {
         if !group.is_empty() {
             vectors.extend(self.network.vectors(&self.table, &group));
         }
-        vectors
+        let encoded = vectors.into_iter().zip(counts);
+        encoded.map(|(vector, (tokens, is_cut))| Encoded { vector, tokens, is_cut }).collect()
     }
 }
 

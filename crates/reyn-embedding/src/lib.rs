@@ -16,7 +16,7 @@ mod weights;
 
 pub use archive::ArchiveError;
 pub use array::ArrayError;
-pub use encoder::{DIMENSIONS, LoadError, ModelIdentity, SentenceEncoder, TEXT_BYTES_MAX, TOKENS_MAX};
+pub use encoder::{DIMENSIONS, Encoded, LoadError, SentenceEncoder, TEXT_BYTES_MAX, TOKENS_MAX};
 pub use tokenizer::VocabularyError;
 pub use weights::WeightsError;
 

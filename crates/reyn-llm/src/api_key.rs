@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use reqwest::header::HeaderValue;
+
 /// The key of a provider. Its `Debug` and `Display` never show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
@@ -22,8 +24,11 @@ impl ApiKey {
         text.replace(&self.0, "[redacted]")
     }
 
-    pub(crate) fn secret(&self) -> &str {
-        &self.0
+    /// The value of the header that carries the key; `None` when it has characters that none can carry.
+    pub(crate) fn bearer(&self) -> Option<HeaderValue> {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0)).ok()?;
+        value.set_sensitive(true);
+        Some(value)
     }
 }
 

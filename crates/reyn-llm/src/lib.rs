@@ -2,10 +2,12 @@
 
 mod api_key;
 mod chat;
+mod embedding;
 pub mod files;
 mod http_client;
 mod local_server;
 mod model_list;
+mod off_thread;
 mod openai;
 mod providers;
 mod replay;
@@ -16,12 +18,16 @@ mod sse;
 
 pub use api_key::ApiKey;
 pub use chat::{ChatModel, ModelError, ModelErrorKind, StreamEvent};
+pub use embedding::{
+    CostWarning, Embedded, Embedder, EmbedderOptions, EmbeddingEvent, EmbeddingModel, LocalEmbedding,
+    OllamaEmbedding, OnEmbeddingEvent, OpenAiEmbedding, embedding_at,
+};
 pub use local_server::{LocalServer, find_local_server, local_servers};
 pub use model_list::{ListError, ListTimes, list_models};
 pub use openai::{Endpoint, LlmTimeouts, OpenAiChat};
 pub use providers::{Provider, Providers, ProvidersError, SuggestedModels};
 pub use replay::{Recording, ReplayError, Replaying};
-pub use retry::{Retrying, wait_before};
+pub use retry::{RetryPolicy, Retrying, wait_before};
 pub use server_address::ServerAddress;
 pub use server_trust::{NamedBy, OriginError, ServerOrigin, ServerTrust, server_trust};
 pub use sse::{SseDecoder, SseError, SseEvent};

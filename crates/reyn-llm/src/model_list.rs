@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::AUTHORIZATION;
 use reyn_core::limits::MODEL_LIST_BYTES_MAX;
 use serde_json::Value;
 use tokio::time::timeout;
@@ -57,9 +57,9 @@ pub async fn list_models(
         client_for(&url, times.connect).map_err(|error| ListError::Unreachable(error.to_string()))?;
     let mut request = client.get(url);
     if let Some(key) = key {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.secret()))
-            .map_err(|_| ListError::Address("its key holds characters that cannot be sent".to_owned()))?;
-        value.set_sensitive(true);
+        let value = key
+            .bearer()
+            .ok_or_else(|| ListError::Address("its key holds characters that cannot be sent".to_owned()))?;
         request = request.header(AUTHORIZATION, value);
     }
     let answer = async {

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use serde_json::{Value, json};
 
 use crate::http::{Connection, HttpRequest};
-use crate::protocol::check_request;
+use crate::protocol::{check_embedding_request, check_request};
 use crate::response::Response;
 
 /// A server with a script, on threads of its own, so that other processes can use it as well.
@@ -186,13 +186,14 @@ impl Shared {
                 let models = locked(&self.models).iter().map(|id| json!({"id": id})).collect::<Vec<_>>();
                 Response::json(200, &json!({"object": "list", "data": models}))
             }
-            ("POST", "/v1/chat/completions") => self.answer_chat(request),
+            ("POST", "/v1/chat/completions") => self.answer_post(request, check_request),
+            ("POST", "/v1/embeddings" | "/api/embed") => self.answer_post(request, check_embedding_request),
             (method, path) => error(404, &format!("no such address: {method} {path}")),
         }
     }
 
-    fn answer_chat(&self, request: &HttpRequest) -> Response {
-        let body = match self.checked(request) {
+    fn answer_post(&self, request: &HttpRequest, check: fn(&Value) -> Result<(), String>) -> Response {
+        let body = match self.checked(request, check) {
             Ok(body) => body,
             Err(fault) => return self.violation(fault),
         };
@@ -207,7 +208,11 @@ impl Shared {
         next.map_or_else(|| self.violation(beyond()), |response| response.rendered(&body))
     }
 
-    fn checked(&self, request: &HttpRequest) -> Result<Value, String> {
+    fn checked(
+        &self,
+        request: &HttpRequest,
+        check: fn(&Value) -> Result<(), String>,
+    ) -> Result<Value, String> {
         let content_type = request.header("content-type").unwrap_or_default();
         if !content_type.starts_with("application/json") {
             return Err(format!("the content type is `{content_type}`"));
@@ -217,7 +222,7 @@ impl Shared {
         }
         let body = serde_json::from_slice(&request.body)
             .map_err(|error| format!("the body is not JSON: {error}"))?;
-        check_request(&body)?;
+        check(&body)?;
         Ok(body)
     }
 

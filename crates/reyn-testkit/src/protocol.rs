@@ -17,6 +17,25 @@ pub fn check_request(body: &Value) -> Result<(), String> {
     object.get("tools").map_or(Ok(()), check_tools)
 }
 
+/// Most texts that strict servers take in one request for vectors.
+const TEXTS_MAX: usize = 2048;
+
+/// Checks the body of a request for vectors, `/v1/embeddings` or Ollama's `/api/embed`.
+///
+/// # Errors
+/// Says which rule is broken.
+pub fn check_embedding_request(body: &Value) -> Result<(), String> {
+    if body.get("model").and_then(Value::as_str).is_none_or(str::is_empty) {
+        return Err("`model` is not a name".to_owned());
+    }
+    let texts = body.get("input").and_then(Value::as_array).ok_or("`input` is not a list")?;
+    if texts.is_empty() || texts.len() > TEXTS_MAX {
+        return Err(format!("`input` has {} texts", texts.len()));
+    }
+    let is_text = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());
+    if texts.iter().all(is_text) { Ok(()) } else { Err("`input` holds an empty text or none".to_owned()) }
+}
+
 /// Panics when a request breaks a rule, whatever the model.
 ///
 /// # Panics

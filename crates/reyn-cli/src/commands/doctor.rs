@@ -6,6 +6,7 @@
 mod clock;
 mod config;
 mod disk;
+mod embeddings;
 mod keys;
 mod local_model;
 mod model;
@@ -46,11 +47,12 @@ pub(crate) struct DoctorArgs {
 type Check = fn(&Surroundings) -> Vec<Finding>;
 
 /// Every check, in the order in which it is shown.
-const CHECKS: [(&str, Check); 10] = [
+const CHECKS: [(&str, Check); 11] = [
     ("config", config::check),
     ("keys", keys::check),
     ("model", model::check),
     ("local model", local_model::check),
+    ("embeddings", embeddings::check),
     ("python", python::check),
     ("sandbox", sandbox::check),
     ("web", web::check),

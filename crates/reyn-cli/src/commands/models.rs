@@ -91,27 +91,37 @@ fn told(store: &ModelStore, name: &str, as_json: bool, what: &str) -> Result<Exi
         value["status"] = json!("ok");
         output::json(&value);
     } else {
-        output::result_line(&format!("`{name}` {what}: {}", stored.path.display()));
+        let paths: Vec<String> = stored.paths.iter().map(|path| path.display().to_string()).collect();
+        output::result_line(&format!("`{name}` {what}: {}", paths.join(", ")));
     }
     Ok(Exit::Done)
 }
 
 fn in_json(stored: &StoredModel<'_>) -> Value {
     let (state, bytes_here) = match stored.state {
-        FileState::Present => ("present", stored.model.bytes),
+        FileState::Present => ("present", stored.model.bytes()),
         FileState::Partial(bytes) => ("partial", bytes),
         FileState::Absent => ("absent", 0),
     };
+    let files: Vec<Value> = stored
+        .model
+        .files
+        .iter()
+        .zip(&stored.paths)
+        .map(|(file, path)| json!({"sha256": file.sha256, "bytes": file.bytes, "path": path}))
+        .collect();
     json!({
         "name": stored.model.id,
         "description": stored.model.description,
         "licence": stored.model.licence,
-        "sha256": stored.model.sha256,
-        "bytes": stored.model.bytes,
+        "kind": stored.model.kind.name(),
+        "sha256": stored.model.first().sha256,
+        "bytes": stored.model.bytes(),
         "memory_bytes": stored.model.memory_bytes,
         "state": state,
         "bytes_here": bytes_here,
-        "path": stored.path,
+        "path": stored.paths.first(),
+        "files": files,
     })
 }
 
@@ -121,10 +131,10 @@ fn table(stored: &[StoredModel<'_>]) -> String {
     for one in stored {
         let state = match one.state {
             FileState::Present => "here".to_owned(),
-            FileState::Partial(bytes) => format!("{} % here", bytes * 100 / one.model.bytes.max(1)),
+            FileState::Partial(bytes) => format!("{} % here", bytes * 100 / one.model.bytes().max(1)),
             FileState::Absent => "not here".to_owned(),
         };
-        let size = output::size(one.model.bytes);
+        let size = output::size(one.model.bytes());
         let _ = writeln!(text, "{:<width$}  {size:>8}  {state:<10}  {}", one.model.id, one.model.description);
     }
     text

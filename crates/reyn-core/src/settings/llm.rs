@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
@@ -43,21 +44,35 @@ pub enum ModelClass {
 
 impl<'de> Deserialize<'de> for ModelClass {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ClassVisitor;
-        impl<'de> Visitor<'de> for ClassVisitor {
-            type Value = ModelClass;
+        Ok(match NameOr::deserialize(from)? {
+            NameOr::Name(name) => Self::Name(name),
+            NameOr::Options(options) => Self::Options(Box::new(options)),
+        })
+    }
+}
+
+/// A class of any kind as it is written: a name, or a map of these options.
+pub(super) enum NameOr<O> {
+    Name(String),
+    Options(O),
+}
+
+impl<'de, O: Deserialize<'de>> Deserialize<'de> for NameOr<O> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ClassVisitor<O>(PhantomData<O>);
+        impl<'de, O: Deserialize<'de>> Visitor<'de> for ClassVisitor<O> {
+            type Value = NameOr<O>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("`provider/model`, a class name, or a map with `model` or `extends`")
             }
-            fn visit_str<E: Error>(self, name: &str) -> Result<ModelClass, E> {
-                Ok(ModelClass::Name(name.to_owned()))
+            fn visit_str<E: Error>(self, name: &str) -> Result<NameOr<O>, E> {
+                Ok(NameOr::Name(name.to_owned()))
             }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ModelClass, A::Error> {
-                let options = ModelOptions::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(ModelClass::Options(Box::new(options)))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<NameOr<O>, A::Error> {
+                O::deserialize(MapAccessDeserializer::new(map)).map(NameOr::Options)
             }
         }
-        from.deserialize_any(ClassVisitor)
+        from.deserialize_any(ClassVisitor(PhantomData))
     }
 }
 
@@ -202,36 +217,55 @@ impl LlmSettings {
     /// # Errors
     /// When a name is unknown, a chain of names is circular, or a class names no model.
     pub fn resolve(&self, name: &str) -> Result<ModelSpec, ModelClassError> {
-        let mut options = ModelOptions::default();
-        let mut path: Vec<String> = vec![];
-        let mut next = name.to_owned();
-        let model = loop {
-            if path.contains(&next) {
-                path.push(next);
-                return Err(ModelClassError::Cycle { path });
-            }
-            let Some(class) = self.models.get(&next) else {
-                break next;
-            };
-            path.push(next.clone());
-            match class {
-                ModelClass::Name(target) => next.clone_from(target),
-                ModelClass::Options(own) => {
-                    fill(&mut options, own);
-                    let own_target = own.model.clone().or_else(|| own.extends.clone());
-                    next = own_target.ok_or_else(|| ModelClassError::NoModel { class: next.clone() })?;
-                }
-            }
-        };
+        let End { name: model, mut options } = follow(&self.models, name)?;
         let Some(literal) = ModelSpec::literal(&model) else {
-            let known: Vec<String> = self.models.keys().cloned().collect();
-            let suggestions = nearest(&model, known.iter().map(String::as_str));
-            return Err(ModelClassError::Unknown { name: model, suggestions, known });
+            return Err(ModelClassError::unknown(model, self.models.keys().map(String::as_str)));
         };
         if options.api_base.is_none() {
             options.api_base.clone_from(&self.api_base);
         }
         Ok(ModelSpec { options, ..literal })
+    }
+}
+
+impl ModelClassError {
+    /// That no class has this name, with those that there are.
+    pub(super) fn unknown<'a>(name: String, known: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let suggestions = nearest(&name, known.clone());
+        Self::Unknown { name, suggestions, known: known.map(str::to_owned).collect() }
+    }
+}
+
+/// Where a chain of classes ends.
+pub(super) struct End {
+    /// A name that is none of the classes.
+    pub(super) name: String,
+    /// What the classes on the way say.
+    pub(super) options: ModelOptions,
+}
+
+/// Follows classes from a name until one is no class.
+pub(super) fn follow(models: &BTreeMap<String, ModelClass>, name: &str) -> Result<End, ModelClassError> {
+    let mut options = ModelOptions::default();
+    let mut path: Vec<String> = vec![];
+    let mut next = name.to_owned();
+    loop {
+        if path.contains(&next) {
+            path.push(next);
+            return Err(ModelClassError::Cycle { path });
+        }
+        let Some(class) = models.get(&next) else {
+            return Ok(End { name: next, options });
+        };
+        path.push(next.clone());
+        match class {
+            ModelClass::Name(target) => next.clone_from(target),
+            ModelClass::Options(own) => {
+                fill(&mut options, own);
+                let own_target = own.model.clone().or_else(|| own.extends.clone());
+                next = own_target.ok_or_else(|| ModelClassError::NoModel { class: next.clone() })?;
+            }
+        }
     }
 }
 

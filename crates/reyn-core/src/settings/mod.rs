@@ -1,5 +1,6 @@
 //! The configuration as types: keys, defaults and what a value may be. Loading is the runtime's.
 
+mod embedding;
 mod flexible;
 mod llm;
 mod permissions;
@@ -10,6 +11,10 @@ mod web;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use embedding::{
+    EmbeddingClass, EmbeddingClassOptions, EmbeddingIndexSettings, EmbeddingSettings, EmbeddingSwitch,
+    RetryBackoff, STANDARD_CLASSES,
+};
 pub use llm::{LlmSettings, ModelClass, ModelClassError, ModelOptions, ModelSpec, Price};
 pub use permissions::{
     Decision, ExecPermission, FilePermissions, PermissionSettings, PermissionValue, PlaceScope, PlaceValue,
@@ -43,6 +48,8 @@ pub struct Settings {
     pub web: WebSettings,
     /// How pages are reached.
     pub web_fetch: WebFetchSettings,
+    /// Vectors of texts: which model makes them, and how it is asked.
+    pub embedding: EmbeddingSettings,
     /// Local model files.
     pub models: ModelFileSettings,
     /// The audit trail under `.reyn/events/`.
@@ -173,6 +180,7 @@ mod tests {
             },
             "sandbox": {"mode": "strict", "policy": {"network": true, "allow_write_paths": [], "processes": 9}},
             "safety": {"loop": {"max_router_iterations": 3}},
+            "embedding": {"enabled": "on", "classes": {"light": "a/b", "own": {"extends": "light"}}},
         }))
         .unwrap();
         let text = serde_json::to_value(&settings).unwrap();
@@ -185,7 +193,17 @@ mod tests {
         let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
         assert_eq!(
             names,
-            ["llm", "safety", "permissions", "sandbox", "web", "web_fetch", "models", "audit_events"]
+            [
+                "llm",
+                "safety",
+                "permissions",
+                "sandbox",
+                "web",
+                "web_fetch",
+                "embedding",
+                "models",
+                "audit_events"
+            ]
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The real model, end to end. Needs its two files, named by their SHA-256, in `$REYN_MODELS` or in the usual cache.
+//! The real model, end to end. Needs its two files, named by their SHA-256, in `$REYN_TEST_MODEL_DIR` or in the usual cache.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,14 +20,14 @@ const VOCABULARY: &str = "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a9414
 
 /// The weights and the vocabulary, or `None` where a file is not there, which is said.
 fn model_files() -> Option<[PathBuf; 2]> {
-    let folder = std::env::var_os("REYN_MODELS").map_or_else(
+    let folder = std::env::var_os("REYN_TEST_MODEL_DIR").map_or_else(
         || std::env::home_dir().expect("a home folder").join(".cache/reyn/models"),
         PathBuf::from,
     );
     let files = [WEIGHTS, VOCABULARY].map(|name| folder.join(name));
     let missing = files.iter().find(|file| !file.is_file());
     if let Some(file) = missing {
-        skip(&format!("`{}` is not there; name its folder in REYN_MODELS", file.display()));
+        skip(&format!("`{}` is not there; name its folder in REYN_TEST_MODEL_DIR", file.display()));
         return None;
     }
     Some(files)

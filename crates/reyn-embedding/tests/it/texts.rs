@@ -1,15 +1,19 @@
 //! Texts of any kind and size, alone and together.
 
 use proptest::prelude::*;
-use reyn_embedding::{DIMENSIONS, ModelIdentity, TEXT_BYTES_MAX, TOKENS_MAX};
+use reyn_core::embedding::ModelIdentity;
+use reyn_embedding::{DIMENSIONS, TEXT_BYTES_MAX, TOKENS_MAX};
 
 use crate::{WEIGHTS, cosine, encoder};
 
 #[test]
 fn a_model_says_which_it_is() {
     let Some(encoder) = encoder() else { return };
-    let expected =
-        ModelIdentity { name: "use-multilingual-v3", revision: WEIGHTS[..16].to_owned(), dimensions: 512 };
+    let expected = ModelIdentity {
+        name: "local/use-multilingual-v3".to_owned(),
+        revision: Some(WEIGHTS[..16].to_owned()),
+        dimensions: 512,
+    };
     assert_eq!(encoder.identity(), &expected);
 }
 

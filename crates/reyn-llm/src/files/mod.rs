@@ -1,7 +1,7 @@
 //! Local model files: which exist, where they come from, how they reach the cache.
 //!
 //! Invariant: a file stands under its final name only when its hash was right; the hash decides, never the
-//! source. A cache folder holds `<sha256>` for a model, `<sha256>.part-…` while it comes, `<sha256>.lock`.
+//! source. A cache folder holds `<sha256>` for a file, `<sha256>.part-…` while it comes, `<sha256>.lock`.
 
 mod catalogue;
 mod content;
@@ -12,7 +12,7 @@ mod store;
 mod url_source;
 mod wheel;
 
-pub use catalogue::{Catalogue, CatalogueError, ModelFile, Source};
+pub use catalogue::{Catalogue, CatalogueError, FileEntry, ModelFile, ModelKind, Source};
 pub use memory::free_memory_bytes;
 pub use pull::PullProgress;
 pub use store::{FileState, ModelFileError, ModelStore, StoredModel};

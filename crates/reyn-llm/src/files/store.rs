@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalogue::{Catalogue, CatalogueError, ModelFile, gigabytes};
-use super::content::{off_thread, sha256_of};
+use super::catalogue::{Catalogue, CatalogueError, FileEntry, ModelFile, gigabytes};
+use super::content::sha256_of;
+use crate::off_thread::off_thread;
 
 /// The models of a catalogue in a folder.
 #[derive(Debug, Clone)]
@@ -21,18 +22,18 @@ pub struct ModelStore {
 pub struct StoredModel<'a> {
     /// The model.
     pub model: &'a ModelFile,
-    /// Where its file is or would be.
-    pub path: PathBuf,
+    /// Where its files are or would be, in the order of the list.
+    pub paths: Vec<PathBuf>,
     /// What is there.
     pub state: FileState,
 }
 
-/// How much of a model file is there.
+/// How much of a model is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileState {
     /// All of it.
     Present,
-    /// A beginning that the next fetch goes on from, in bytes.
+    /// A part that the next fetch goes on from, in bytes.
     Partial(u64),
     /// Nothing.
     Absent,
@@ -142,23 +143,25 @@ impl ModelStore {
         Ok(self.stored(self.catalogue.model(id)?))
     }
 
-    /// Reads the whole file and checks its hash.
-    pub async fn verify(&self, id: &str) -> Result<PathBuf, ModelFileError> {
+    /// Reads all its files and checks their hashes; gives where they are.
+    pub async fn verify(&self, id: &str) -> Result<Vec<PathBuf>, ModelFileError> {
         let model = self.catalogue.model(id)?;
-        let path = self.path(model);
-        if !path.is_file() {
-            return Err(ModelFileError::Absent { id: id.to_owned() });
-        }
-        let read = path.clone();
-        let found = off_thread(move |wanted| sha256_of(&read, wanted)).await;
-        match found {
-            Ok(found) if found == model.sha256 => Ok(path),
-            Ok(found) => {
-                let problem = wrong_hash(&found, &model.sha256);
-                Err(ModelFileError::Damaged { id: id.to_owned(), path, problem })
+        for file in &model.files {
+            let path = self.path(file);
+            if !path.is_file() {
+                return Err(ModelFileError::Absent { id: id.to_owned() });
             }
-            Err(error) => Err(ModelFileError::Folder { path, error }),
+            let read = path.clone();
+            match off_thread(move |wanted| sha256_of(&read, wanted)).await {
+                Ok(found) if found == file.sha256 => {}
+                Ok(found) => {
+                    let problem = wrong_hash(&found, &file.sha256);
+                    return Err(ModelFileError::Damaged { id: id.to_owned(), path, problem });
+                }
+                Err(error) => return Err(ModelFileError::Folder { path, error }),
+            }
         }
+        Ok(self.paths(model))
     }
 
     /// Removes a model and what was begun of it; says whether there was anything.
@@ -168,40 +171,50 @@ impl ModelStore {
             return Ok(false);
         }
         let _claim = self.claim(model)?;
-        let leftovers = self.leftovers(model)?;
-        let path = self.path(model);
-        let is_there = path.exists() || !leftovers.is_empty();
-        for path in leftovers.into_iter().chain(path.exists().then_some(path)) {
-            remove(&path)?;
+        let mut found = vec![];
+        for file in &model.files {
+            found.extend(self.leftovers(file)?);
+            found.extend(Some(self.path(file)).filter(|path| path.exists()));
         }
-        Ok(is_there)
+        found.iter().try_for_each(|path| remove(path))?;
+        Ok(!found.is_empty())
     }
 
-    /// Where a model's file is or would be.
+    /// Where a file is or would be.
     #[must_use]
-    pub fn path(&self, model: &ModelFile) -> PathBuf {
-        self.folder.join(&model.sha256)
+    pub fn path(&self, file: &FileEntry) -> PathBuf {
+        self.folder.join(&file.sha256)
+    }
+
+    /// Where all files of a model are or would be.
+    #[must_use]
+    pub fn paths(&self, model: &ModelFile) -> Vec<PathBuf> {
+        model.files.iter().map(|file| self.path(file)).collect()
     }
 
     fn stored<'a>(&self, model: &'a ModelFile) -> StoredModel<'a> {
-        let bytes_of =
-            |path: &Path| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len());
-        let path = self.path(model);
-        let state = if bytes_of(&path) == Some(model.bytes) {
+        let is_whole = |file: &FileEntry| bytes_of(&self.path(file)) == Some(file.bytes);
+        let here = |file: &FileEntry| if is_whole(file) { file.bytes } else { self.begun(file) };
+        let state = if model.files.iter().all(is_whole) {
             FileState::Present
         } else {
-            let begun = self.leftovers(model).unwrap_or_default();
-            match begun.iter().filter_map(|path| bytes_of(path)).max() {
-                Some(bytes) if bytes > 0 => FileState::Partial(bytes),
-                Some(_) | None => FileState::Absent,
+            match model.files.iter().map(here).sum() {
+                0 => FileState::Absent,
+                bytes => FileState::Partial(bytes),
             }
         };
-        StoredModel { model, path, state }
+        StoredModel { model, paths: self.paths(model), state }
+    }
+
+    /// The most that a fetch has begun of a file, in bytes.
+    fn begun(&self, file: &FileEntry) -> u64 {
+        let begun = self.leftovers(file).unwrap_or_default();
+        begun.iter().filter_map(|path| bytes_of(path)).max().unwrap_or(0)
     }
 
     /// What fetches have begun: everything named `<sha256>.part…`.
-    pub(super) fn leftovers(&self, model: &ModelFile) -> Result<Vec<PathBuf>, ModelFileError> {
-        let start = format!("{}.part", model.sha256);
+    pub(super) fn leftovers(&self, file: &FileEntry) -> Result<Vec<PathBuf>, ModelFileError> {
+        let start = format!("{}.part", file.sha256);
         let listed = fs::read_dir(&self.folder).and_then(|entries| {
             entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()
         });
@@ -214,7 +227,7 @@ impl ModelStore {
 
     /// Takes the right to change a model's files.
     pub(super) fn claim(&self, model: &ModelFile) -> Result<Claim, ModelFileError> {
-        let path = self.folder.join(format!("{}.lock", model.sha256));
+        let path = self.folder.join(format!("{}.lock", model.first().sha256));
         let opened = File::options().create(true).truncate(false).write(true).open(&path);
         let file = opened.map_err(|error| folder_error(&path, error))?;
         match file.try_lock() {
@@ -223,6 +236,10 @@ impl ModelStore {
             Err(TryLockError::Error(error)) => Err(folder_error(&path, error)),
         }
     }
+}
+
+fn bytes_of(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len())
 }
 
 /// Removes a file, or a folder with all it holds.

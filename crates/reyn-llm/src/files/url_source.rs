@@ -48,7 +48,7 @@ fn bytes_here(wish: &Wish<'_>) -> u64 {
 }
 
 async fn transfer(url: &str, wish: &Wish<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), Broken> {
-    let bytes_total = wish.model.bytes;
+    let bytes_total = wish.file.bytes;
     let here = bytes_here(wish);
     if here == bytes_total {
         return Ok(());

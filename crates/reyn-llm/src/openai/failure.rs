@@ -16,14 +16,16 @@ use crate::http_client::request_cause;
 use crate::providers::Providers;
 
 /// What an error needs to know about the request that failed.
-pub(super) struct Asked<'a> {
-    pub(super) endpoint: &'a Endpoint,
+pub(crate) struct Asked<'a> {
+    pub(crate) endpoint: &'a Endpoint,
+    /// What a right answer is, in words.
+    pub(crate) wanted: &'static str,
 }
 
 /// Status and headers of a response.
-pub(super) struct Head {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
+pub(crate) struct Head {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
 }
 
 impl Head {
@@ -46,9 +48,15 @@ impl Asked<'_> {
         self.endpoint.address.shown()
     }
 
+    /// A key that cannot be sent.
+    pub(crate) fn bad_key(&self) -> ModelError {
+        let why = "the key has characters that no HTTP header can carry".to_owned();
+        self.error(ModelErrorKind::Unauthorized, why)
+    }
+
     /// No connection, or it broke before the response began. `may_be_stale` says that the connection may
     /// have been an old one, so that a new one is worth trying at once.
-    pub(super) fn not_sent(&self, error: reqwest::Error, may_be_stale: bool) -> ModelError {
+    pub(crate) fn not_sent(&self, error: reqwest::Error, may_be_stale: bool) -> ModelError {
         let address = self.address();
         if error.is_connect() && error.is_timeout() {
             let seconds = self.endpoint.timeouts.connect.as_secs_f64();
@@ -71,7 +79,7 @@ impl Asked<'_> {
         ModelError { retry_after, ..self.error(ModelErrorKind::Connect, message) }
     }
 
-    pub(super) fn first_byte_timeout(&self) -> ModelError {
+    pub(crate) fn first_byte_timeout(&self) -> ModelError {
         let seconds = self.endpoint.timeouts.first_byte.as_secs_f64();
         self.error(
             ModelErrorKind::FirstByteTimeout,
@@ -82,7 +90,7 @@ impl Asked<'_> {
         )
     }
 
-    pub(super) fn idle_timeout(&self) -> ModelError {
+    pub(crate) fn idle_timeout(&self) -> ModelError {
         let seconds = self.endpoint.timeouts.idle.as_secs_f64();
         self.error(
             ModelErrorKind::IdleTimeout,
@@ -93,7 +101,7 @@ impl Asked<'_> {
         )
     }
 
-    pub(super) fn broken(&self, cause: &str) -> ModelError {
+    pub(crate) fn broken(&self, cause: &str) -> ModelError {
         self.error(
             ModelErrorKind::BrokenStream,
             format!("the reply of {} broke off: {cause}", self.address()),
@@ -101,7 +109,7 @@ impl Asked<'_> {
     }
 
     /// A response whose status is not 2xx.
-    pub(super) fn refused(&self, head: &Head, body: &str) -> ModelError {
+    pub(crate) fn refused(&self, head: &Head, body: &str) -> ModelError {
         let is_web_page = head.is_web_page(body);
         let kind = kind_of_status(head.status.as_u16());
         if head.status.is_redirection() {
@@ -129,7 +137,7 @@ impl Asked<'_> {
     }
 
     /// A response with status 2xx whose body gives no reply.
-    pub(super) fn unreadable(&self, head: &Head, error: ReadError) -> ModelError {
+    pub(crate) fn unreadable(&self, head: &Head, error: ReadError) -> ModelError {
         let address = self.address();
         match error {
             ReadError::Server(said) => {
@@ -158,17 +166,18 @@ impl Asked<'_> {
     }
 
     /// An error of ours, cleared of the key and of what is secret in the address.
-    pub(super) fn error(&self, kind: ModelErrorKind, message: String) -> ModelError {
+    pub(crate) fn error(&self, kind: ModelErrorKind, message: String) -> ModelError {
         ModelError::new(kind, self.redacted(&message))
     }
 
     fn foreign(&self, head: &Head) -> ModelError {
         let message = format!(
-            "{} answered {} with {} instead of a chat completion; `api_base` must be the address of an \
+            "{} answered {} with {} instead of {}; `api_base` must be the address of an \
              OpenAI-compatible server and end in `/v1`",
             self.address(),
             head.status.as_u16(),
-            self.quoted(head.content_type())
+            self.quoted(head.content_type()),
+            self.wanted
         );
         self.error(ModelErrorKind::Protocol, message)
     }

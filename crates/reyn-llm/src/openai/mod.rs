@@ -1,13 +1,13 @@
 //! A model behind an OpenAI-compatible `/chat/completions` address.
 
 mod accumulator;
-mod failure;
+pub(crate) mod failure;
 mod reply_reader;
 #[cfg(test)]
 mod reply_reader_tests;
 mod retry_after;
 mod usage_estimate;
-mod wire_error;
+pub(crate) mod wire_error;
 mod wire_request;
 
 use std::sync::OnceLock;
@@ -49,6 +49,21 @@ pub struct Endpoint {
     pub framing: Framing,
     /// How long each stage may take.
     pub timeouts: LlmTimeouts,
+}
+
+impl Endpoint {
+    /// The address as it is called.
+    pub(crate) fn url(&self, is_loopback_only: bool) -> Result<Url, ModelError> {
+        let wrong = |why: &str| {
+            let message = format!("`api_base` of {}/{} cannot be used: {why}", self.provider, self.model);
+            ModelError::new(ModelErrorKind::BadRequest, message)
+        };
+        let url = self.address.url().map_err(|why| wrong(&why))?;
+        if is_loopback_only && !is_loopback(&url) {
+            return Err(wrong("only addresses on this machine are allowed here"));
+        }
+        Ok(url)
+    }
 }
 
 /// How long each stage of a model call may take.
@@ -107,8 +122,8 @@ impl OpenAiChat {
         request: &ChatRequest<'_>,
         on_event: &mut (dyn FnMut(StreamEvent<'_>) + Send),
     ) -> Result<ChatReply, ModelError> {
-        let url = self.url()?;
-        let asked = Asked { endpoint: &self.endpoint };
+        let url = self.endpoint.url(self.is_loopback_only)?;
+        let asked = Asked { endpoint: &self.endpoint, wanted: "a chat completion" };
         let http_request = self.http_request(&asked, url, request)?;
         let first_byte_by = Instant::now() + self.endpoint.timeouts.first_byte;
         let may_be_stale = self.may_have_old_connection.swap(false, Ordering::Relaxed);
@@ -118,7 +133,7 @@ impl OpenAiChat {
             .map_err(|error| asked.not_sent(error, may_be_stale))?;
         let head = Head { status: response.status(), headers: response.headers().clone() };
         if !head.status.is_success() {
-            let body = self.error_body(response).await;
+            let body = error_body(response, self.endpoint.timeouts.idle).await;
             self.may_have_old_connection.store(true, Ordering::Relaxed);
             return Err(asked.refused(&head, &body));
         }
@@ -128,18 +143,6 @@ impl OpenAiChat {
         let usage = reply.usage.unwrap_or_else(|| usage_estimate::estimate(request, &reply));
         let finish = reply.finish.unwrap_or_default();
         Ok(ChatReply { text: reply.text, calls: reply.calls, finish, usage })
-    }
-
-    fn url(&self) -> Result<Url, ModelError> {
-        let wrong = |why: &str| {
-            let message = format!("`api_base` of {} cannot be used: {why}", self.name);
-            ModelError::new(ModelErrorKind::BadRequest, message)
-        };
-        let url = self.endpoint.address.url().map_err(|why| wrong(&why))?;
-        if self.is_loopback_only && !is_loopback(&url) {
-            return Err(wrong("only addresses on this machine are allowed here"));
-        }
-        Ok(url)
     }
 
     fn http_request(
@@ -162,11 +165,7 @@ impl OpenAiChat {
             .header(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"))
             .body(body);
         if let Some(key) = key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.secret())).map_err(|_| {
-                let why = "the key has characters that no HTTP header can carry".to_owned();
-                asked.error(ModelErrorKind::Unauthorized, why)
-            })?;
-            value.set_sensitive(true);
+            let value = key.bearer().ok_or_else(|| asked.bad_key())?;
             http_request = http_request.header(AUTHORIZATION, value);
         }
         Ok(http_request)
@@ -179,20 +178,20 @@ impl OpenAiChat {
         let client = client_for(url, self.endpoint.timeouts.connect).map_err(|error| error.to_string())?;
         Ok(self.client.get_or_init(|| client))
     }
+}
 
-    /// The beginning of an error's body; what cannot be read in time is left out.
-    async fn error_body(&self, mut response: Response) -> String {
-        let mut body: Vec<u8> = vec![];
-        let deadline = Instant::now() + self.endpoint.timeouts.idle;
-        while let Ok(Ok(Some(piece))) = timeout_at(deadline, response.chunk()).await {
-            let room = ERROR_BODY_BYTES_MAX - body.len();
-            body.extend_from_slice(&piece[..piece.len().min(room)]);
-            if body.len() == ERROR_BODY_BYTES_MAX {
-                break;
-            }
+/// The beginning of an error's body; what cannot be read in time is left out.
+pub(crate) async fn error_body(mut response: Response, idle: Duration) -> String {
+    let mut body: Vec<u8> = vec![];
+    let deadline = Instant::now() + idle;
+    while let Ok(Ok(Some(piece))) = timeout_at(deadline, response.chunk()).await {
+        let room = ERROR_BODY_BYTES_MAX - body.len();
+        body.extend_from_slice(&piece[..piece.len().min(room)]);
+        if body.len() == ERROR_BODY_BYTES_MAX {
+            break;
         }
-        String::from_utf8_lossy(&body).into_owned()
     }
+    String::from_utf8_lossy(&body).into_owned()
 }
 
 impl ChatModel for OpenAiChat {

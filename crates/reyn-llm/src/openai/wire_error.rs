@@ -6,7 +6,7 @@ use crate::sse::SseError;
 
 /// Why a body gives no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ReadError {
+pub(crate) enum ReadError {
     /// The server reports an error in the body.
     Server(ServerError),
     /// The body ended before the reply did.
@@ -29,7 +29,7 @@ pub(super) enum ReadError {
 
 impl ReadError {
     /// An event that is an error whatever its form.
-    pub(super) fn server(body: &Value) -> Self {
+    pub(crate) fn server(body: &Value) -> Self {
         Self::Server(ServerError::of_error_body(&body.to_string()))
     }
 }
@@ -42,25 +42,25 @@ impl From<SseError> for ReadError {
 
 /// What a server says about an error. The message is the server's and not yet safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct ServerError {
+pub(crate) struct ServerError {
     /// The HTTP status that the body names, which counts where the response itself says 200.
-    pub(super) status: Option<u16>,
+    pub(crate) status: Option<u16>,
     /// `code` and `type`, for telling kinds apart.
-    pub(super) class: String,
+    pub(crate) class: String,
     /// In the server's words; may be empty.
-    pub(super) message: String,
+    pub(crate) message: String,
 }
 
 impl ServerError {
     /// Finds an error in a decoded body: `{"error": {…}}`, `{"error": "…"}`, or a list that holds one.
-    pub(super) fn in_body(body: &Value) -> Option<Self> {
+    pub(crate) fn in_body(body: &Value) -> Option<Self> {
         let body = body.as_array().map_or(body, |list| list.first().unwrap_or(&Value::Null));
         let error = body.get("error").filter(|error| !error.is_null())?;
         Some(Self::from_object(error))
     }
 
     /// Reads the body of a response whose status says that it is an error.
-    pub(super) fn of_error_body(text: &str) -> Self {
+    pub(crate) fn of_error_body(text: &str) -> Self {
         let Ok(body) = serde_json::from_str::<Value>(text) else {
             return Self { message: text.to_owned(), ..Self::default() };
         };
@@ -82,7 +82,7 @@ impl ServerError {
     }
 
     /// The status that fits the error when it stands in a response that said 200.
-    pub(super) fn assumed_status(&self) -> u16 {
+    pub(crate) fn assumed_status(&self) -> u16 {
         let is = |word: &str| self.class.to_ascii_lowercase().contains(word);
         match self.status {
             Some(status) => status,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests stand outside of test functions here")]
 
+mod embedding;
 mod failures;
 mod local_server;
 mod replay;

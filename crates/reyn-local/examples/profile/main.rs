@@ -55,9 +55,9 @@ fn options(file: &ModelFile, threads: u32) -> Result<LocalOptions, Failure> {
         None => std::env::home_dir().ok_or("no home folder")?.join(".cache/reyn/models"),
     };
     Ok(LocalOptions {
-        model_path: folder.join(&file.sha256),
+        model_path: folder.join(&file.first().sha256),
         model_id: file.id.clone(),
-        sha256: file.sha256.clone(),
+        sha256: file.first().sha256.clone(),
         threads,
         context_tokens: 4096,
         state_dir: None,

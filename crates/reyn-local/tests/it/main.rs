@@ -28,7 +28,7 @@ fn options(state_dir: Option<&Path>) -> LocalOptions {
         .map(PathBuf::from)
         .unwrap_or_else(|| std::env::home_dir().expect("a home folder").join(".cache/reyn/models"));
     let model = model();
-    let model_path = folder.join(&model.sha256);
+    let model_path = folder.join(&model.first().sha256);
     assert!(
         model_path.is_file(),
         "these tests need `{}`; fetch it with `reyn models pull {}`, or name its folder in REYN_TEST_MODEL_DIR",
@@ -38,7 +38,7 @@ fn options(state_dir: Option<&Path>) -> LocalOptions {
     LocalOptions {
         model_path,
         model_id: model.id.clone(),
-        sha256: model.sha256.clone(),
+        sha256: model.first().sha256.clone(),
         threads: 1,
         context_tokens: 512,
         state_dir: state_dir.map(Path::to_owned),

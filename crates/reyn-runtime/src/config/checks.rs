@@ -1,13 +1,13 @@
-//! What types cannot say: ranges, classes that lead to a model, and servers that are trusted.
+//! What types cannot say: ranges, and servers that are trusted.
 
-use reyn_core::limits::TIMEOUT_SECONDS_MAX;
-use reyn_core::settings::{LlmSettings, ModelClass, ModelClassError};
+use reyn_core::limits::{
+    EMBEDDING_BATCH_TEXTS_MAX, EMBEDDING_BATCHES_AT_ONCE_MAX, EMBEDDING_RETRIES_MAX, TIMEOUT_SECONDS_MAX,
+};
 use reyn_core::text::excerpt;
 use reyn_llm::{OriginError, ServerOrigin};
 
-use super::decode::{did_you_mean, listed};
 use super::layers::Layer;
-use super::node::{Node, NodeValue, Step};
+use super::node::{Node, NodeValue};
 use super::problem::ConfigProblem;
 
 /// A number's bounds, both included.
@@ -33,7 +33,7 @@ const LARGE: f64 = GIB * MIB;
 const ANY: f64 = u32::MAX as f64;
 
 /// `*` stands for any key.
-const RANGES: [Range; 23] = [
+const RANGES: [Range; 27] = [
     range("safety.timeout.llm_connect_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_first_byte_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
     range("safety.timeout.llm_idle_seconds", 1.0, DAY, NO_ENDLESS_WAIT),
@@ -48,6 +48,15 @@ const RANGES: [Range; 23] = [
     range("sandbox.policy.open_files", 16.0, 1_048_576.0, "programs need some to start at all"),
     range("sandbox.policy.file_bytes", 1.0, LARGE, "`allow_write_paths: []` is for no writing"),
     range("web_fetch.max_download_bytes", 1_024.0, GIB, "a page is kept in memory"),
+    range("embedding.batch_size", 1.0, EMBEDDING_BATCH_TEXTS_MAX as f64, "servers refuse longer lists"),
+    range(
+        "embedding.max_concurrent_batches",
+        1.0,
+        EMBEDDING_BATCHES_AT_ONCE_MAX as f64,
+        "servers limit the rate",
+    ),
+    range("embedding.max_retries", 0.0, EMBEDDING_RETRIES_MAX as f64, "0 makes one attempt"),
+    range("embedding.timeout", 1.0, DAY, NO_ENDLESS_WAIT),
     range("models.threads", 1.0, 1_024.0, "leave it out for one thread for each core"),
     range("llm.models.*.max_input_tokens", 1.0, ANY, "leave it out when the size is not known"),
     range("llm.models.*.max_completion_tokens", 1.0, ANY, "leave it out for the model's own bound"),
@@ -161,88 +170,4 @@ fn no_server(node: &Node) -> Option<ConfigProblem> {
         ConfigProblem::at(&node.mark, message)
             .hint("write scheme, host and port, as in `https://llm.example`"),
     )
-}
-
-/// The classes, and `llm.model`, that lead to no model. `removed` are nodes that are reported already.
-pub(super) fn classes(llm: &LlmSettings, tree: &Node, removed: &[Vec<Step>]) -> Vec<ConfigProblem> {
-    let mut problems = vec![];
-    let mut cycles: Vec<Vec<String>> = vec![];
-    let key = |class: &str| ["llm", "models", class].map(|key| Step::Key(key.to_owned()));
-    let is_reported = |class: &str| removed.iter().any(|path| path.starts_with(&key(class)));
-    for (class, value) in &llm.models {
-        let Err(error) = llm.resolve(class) else { continue };
-        let Some(node) = tree.get(&["llm", "models", class]) else { continue };
-        let at = target_node(node);
-        match error {
-            ModelClassError::Unknown { name, known, .. } => {
-                if target(value) == Some(name.as_str()) && !is_reported(&name) {
-                    problems.push(unknown_class(&format!("llm.models.{class}"), at, &name, &known));
-                }
-            }
-            ModelClassError::Cycle { path } => {
-                let mut members = path.clone();
-                members.sort();
-                members.dedup();
-                if path.first() == Some(class) && path.last() == Some(class) && !cycles.contains(&members) {
-                    cycles.push(members);
-                    let message = format!("`llm.models.{class}` leads back to itself: {}", arrows(&path));
-                    problems.push(
-                        ConfigProblem::at(&at.mark, message).hint("one of them must be `provider/model`"),
-                    );
-                }
-            }
-            ModelClassError::NoModel { class: lacking } if lacking == *class && !is_reported(class) => {
-                let message = format!("`llm.models.{class}` names no model");
-                let problem = ConfigProblem::at(&node.mark, message);
-                problems.push(problem.hint("add `model: provider/model`, or `extends: class`"));
-            }
-            ModelClassError::NoModel { .. } => {}
-        }
-    }
-    problems.extend(default_model(llm, tree, &is_reported));
-    problems
-}
-
-fn default_model(
-    llm: &LlmSettings,
-    tree: &Node,
-    is_reported: &dyn Fn(&str) -> bool,
-) -> Option<ConfigProblem> {
-    let name = llm.model.as_deref()?;
-    let node = tree.get(&["llm", "model"])?;
-    match llm.resolve(name) {
-        Err(ModelClassError::Unknown { name: unknown, known, .. })
-            if unknown == name && !is_reported(name) =>
-        {
-            Some(unknown_class("llm.model", node, name, &known))
-        }
-        // What a class lacks is said where the class stands.
-        Ok(_) | Err(_) => None,
-    }
-}
-
-fn target(class: &ModelClass) -> Option<&str> {
-    match class {
-        ModelClass::Name(name) => Some(name),
-        ModelClass::Options(options) => options.model.as_deref().or(options.extends.as_deref()),
-    }
-}
-
-fn target_node(node: &Node) -> &Node {
-    node.get(&["model"]).or_else(|| node.get(&["extends"])).unwrap_or(node)
-}
-
-fn unknown_class(key: &str, node: &Node, name: &str, known: &[String]) -> ConfigProblem {
-    let shown =
-        if node.is_secret { "the value of a secret".to_owned() } else { format!("`{}`", excerpt(name, 60)) };
-    let message = format!("`{key}` must be `provider/model` or a class, not {shown}");
-    let hint = did_you_mean(name, known.iter().map(String::as_str)).unwrap_or_else(|| match known {
-        [] => "no class is set under `llm.models`; write `provider/model`".to_owned(),
-        known => format!("the classes are {}", listed(known)),
-    });
-    ConfigProblem::at(&node.mark, message).hint(hint)
-}
-
-fn arrows(path: &[String]) -> String {
-    path.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" → ")
 }

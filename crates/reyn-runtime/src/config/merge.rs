@@ -11,7 +11,13 @@ const KEY_PARTS_MAX: usize = 16;
 /// Whether the map under `path` takes any key, so that a dot in a key is part of a name.
 pub(super) fn takes_any_key<S: AsRef<str>>(path: &[S]) -> bool {
     let path: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
-    matches!(path.as_slice(), ["llm", "models"] | ["llm", "models", _, "extra_body", ..])
+    matches!(
+        path.as_slice(),
+        ["llm", "models"]
+            | ["llm", "models", _, "extra_body", ..]
+            | ["embedding", "classes"]
+            | ["embedding", "classes", _, "extra_body", ..]
+    )
 }
 
 /// Writes `file.write: …` as `file: {write: …}`. The same value in both forms is a problem.

@@ -4,6 +4,7 @@
 //! settings that are right, or every problem with its file, line and column.
 
 mod checks;
+mod classes;
 mod decode;
 mod deserializer;
 mod environment;
@@ -284,7 +285,8 @@ fn checked(
     notices: &mut Vec<String>,
 ) -> (Checked, Vec<ConfigProblem>) {
     let Typed { settings, mut problems, removed, unset } = typed(tree, variables);
-    let mut more = checks::classes(&settings.llm, tree, &removed);
+    let mut more = classes::of_models(&settings.llm, tree, &removed);
+    more.extend(classes::of_embeddings(&settings.embedding, tree, &removed));
     let (file_policy, of_paths) = permissions::file_policy(&settings.permissions, places, tree);
     more.extend(of_paths);
     let (exec_policy, of_commands) = permissions::exec_policy(&settings.permissions, tree);

@@ -46,13 +46,13 @@ impl Config {
         }
     }
 
-    /// The names of the variables that made a text of the settings below `llm`, sorted; none for a text that is
-    /// written as it is.
+    /// The names of the variables that made a text of the settings below `llm` and `embedding`, sorted; none for a
+    /// text that is written as it is.
     #[must_use]
     pub fn variables_of(&self, text: &str) -> Vec<String> {
         let mut found = vec![];
-        if let Some(llm) = self.tree.get(&["llm"]) {
-            collect_variables(llm, text, &mut found);
+        for section in ["llm", "embedding"].into_iter().filter_map(|key| self.tree.get(&[key])) {
+            collect_variables(section, text, &mut found);
         }
         found.sort();
         found.dedup();
@@ -93,8 +93,9 @@ pub(super) fn persons(layers: &[Layer], variables: Variables<'_>) -> Vec<String>
 
 /// Every address of a server in a tree: those of the classes, then the one for all.
 fn addresses(tree: &Node) -> Vec<&Node> {
-    let classes = tree.get(&["llm", "models"]).and_then(Node::members);
-    let own = classes.into_iter().flatten().filter_map(|(_, class)| class.node.get(&["api_base"]));
+    let classes =
+        [["llm", "models"], ["embedding", "classes"]].into_iter().filter_map(|key| tree.get(&key)?.members());
+    let own = classes.flatten().filter_map(|(_, class)| class.node.get(&["api_base"]));
     own.chain(tree.get(&["llm", "api_base"])).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use reyn_core::settings::ModelClass;
+use reyn_core::settings::{EmbeddingClass, ModelClass};
 use reyn_runtime::config::Secrets;
 
 use super::{Finding, Surroundings};
@@ -50,6 +50,7 @@ fn present(surroundings: &Surroundings) -> Vec<Finding> {
         known.all().iter().flat_map(|provider| provider.key_env.iter().cloned()).collect();
     if let Ok(project) = surroundings.project() {
         names.extend(project.config.settings.llm.models.values().filter_map(key_of));
+        names.extend(project.config.settings.embedding.classes.values().filter_map(key_of_embedding));
     }
     let secrets =
         home.and_then(|home| Secrets::load(home).ok()).map(|(secrets, _)| secrets).unwrap_or_default();
@@ -75,6 +76,13 @@ fn key_of(class: &ModelClass) -> Option<String> {
     match class {
         ModelClass::Name(_) => None,
         ModelClass::Options(options) => options.api_key_env.clone(),
+    }
+}
+
+fn key_of_embedding(class: &EmbeddingClass) -> Option<String> {
+    match class {
+        EmbeddingClass::Name(_) => None,
+        EmbeddingClass::Options(options) => options.api_key_env.clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whether the local model is built in, and which of its files are here.
 
-use reyn_llm::files::{FileState, StoredModel};
+use reyn_llm::files::{FileState, ModelKind, StoredModel};
 
 use super::{Finding, Surroundings};
 use crate::local_model::store;
@@ -22,7 +22,7 @@ pub(super) fn check(_: &Surroundings) -> Vec<Finding> {
             ];
         }
     };
-    let files: Vec<Finding> = store.list().iter().filter_map(file).collect();
+    let files: Vec<Finding> = store.list().iter().filter(is_chat).filter_map(file).collect();
     let none = is_built_in && files.is_empty();
     let absent = none.then(|| {
         Finding::info("no model file is here").with_fix("`reyn models list` shows what can be fetched")
@@ -30,15 +30,20 @@ pub(super) fn check(_: &Surroundings) -> Vec<Finding> {
     [engine].into_iter().chain(files).chain(absent).collect()
 }
 
+/// What makes vectors is told of `embeddings`.
+fn is_chat(stored: &&StoredModel<'_>) -> bool {
+    stored.model.kind == ModelKind::Chat
+}
+
 fn file(stored: &StoredModel<'_>) -> Option<Finding> {
     let id = &stored.model.id;
     match stored.state {
         FileState::Present => Some(Finding::ok(format!(
             "`{id}` is here ({}); `reyn models verify {id}` checks its hash, which takes a while",
-            output::size(stored.model.bytes)
+            output::size(stored.model.bytes())
         ))),
         FileState::Partial(bytes) => Some(Finding::warn(
-            format!("{} of {} of `{id}` are here", output::size(bytes), output::size(stored.model.bytes)),
+            format!("{} of {} of `{id}` are here", output::size(bytes), output::size(stored.model.bytes())),
             format!("`reyn models pull {id}` goes on from there"),
         )),
         FileState::Absent => None,

@@ -144,7 +144,10 @@ fn the_maps_that_take_any_key_are_those_of_the_schema() {
     let mut open = vec![];
     walk(&schema, &schema, &[], &mut open);
     open.dedup();
-    assert_eq!(open, ["llm.models", "llm.models.*.extra_body"]);
+    assert_eq!(
+        open,
+        ["llm.models", "llm.models.*.extra_body", "embedding.classes", "embedding.classes.*.extra_body"]
+    );
     assert!(open.iter().all(|path| takes_any_key(&path.split('.').collect::<Vec<_>>())));
     assert!(!takes_any_key(&["llm"]) && !takes_any_key::<&str>(&[]));
 }

@@ -35,7 +35,7 @@ fn an_unknown_key_names_the_nearest_key_of_its_place() {
             reyn.yaml:1:1: unknown key `zzz`
               | zzz: 1
               | ^
-              hint: the keys here are `llm`, `safety`, `permissions`, `sandbox`, `web`, `web_fetch`, `models`, `audit_events`
+              hint: the keys here are `llm`, `safety`, `permissions`, `sandbox`, `web`, `web_fetch`, `embedding`, `models`, `audit_events`
         "#]],
     );
     check(
@@ -527,6 +527,71 @@ fn classes_that_lead_nowhere_are_reported_once_each() {
           |          ^
           hint: no class is set under `llm.models`; write `provider/model`
     "#]],
+    );
+}
+
+#[test]
+fn what_is_wrong_below_embedding_is_told_at_its_line() {
+    check(
+        "embedding:\n  enabled: sometimes\n  batch_size: 5000\n  timeout: 0\n  retry_backoff: quadratic\n",
+        expect![[r#"
+            reyn.yaml:2:12: `embedding.enabled` must be `auto`, `true` or `false`, not `sometimes`
+              |   enabled: sometimes
+              |            ^
+
+            reyn.yaml:3:15: `embedding.batch_size` must be from 1 to 2048, not `5000`
+              |   batch_size: 5000
+              |               ^
+              hint: servers refuse longer lists
+
+            reyn.yaml:4:12: `embedding.timeout` must be from 1 to 86400, not `0`
+              |   timeout: 0
+              |            ^
+              hint: no wait is endless; a day is the most
+
+            reyn.yaml:5:18: `embedding.retry_backoff` must be `exponential` or `linear`, not `quadratic`
+              |   retry_backoff: quadratic
+              |                  ^
+        "#]],
+    );
+    check(
+        "embedding:\n  classes:\n    light: {extends: standard}\n    standard: strong\n    strong: {extends: light}\n",
+        expect![[r#"
+            reyn.yaml:3:22: `embedding.classes.light` leads back to itself: `light` → `standard` → `strong` → `light`
+              |     light: {extends: standard}
+              |                      ^
+              hint: one of them must be `provider/model`
+        "#]],
+    );
+    check(
+        "embedding:\n  default_class: standart\n  classes:\n    own: {api_base: 'http://127.0.0.1:1/v1'}\n    a/b: openai/x\n    \
+         more: {model: ligth}\n    last: {model: openai/x, dimensions: 3}\n",
+        expect![[r#"
+            reyn.yaml:2:18: `embedding.default_class` must be `provider/model` or a class, not `standart`
+              |   default_class: standart
+              |                  ^
+              hint: did you mean `standard`?
+
+            reyn.yaml:4:10: `embedding.classes.own` names no model
+              |     own: {api_base: 'http://127.0.0.1:1/v1'}
+              |          ^
+              hint: add `model: provider/model`, or `extends: class`
+
+            reyn.yaml:5:5: `embedding.classes` has `a/b`, and a name with `/` is a model
+              |     a/b: openai/x
+              |     ^
+              hint: name the class without `/`
+
+            reyn.yaml:6:19: `embedding.classes.more` must be `provider/model` or a class, not `ligth`
+              |     more: {model: ligth}
+              |                   ^
+              hint: did you mean `light`?
+
+            reyn.yaml:7:29: unknown key `dimensions` in `embedding.classes.last`
+              |     last: {model: openai/x, dimensions: 3}
+              |                             ^
+              hint: the keys here are `model`, `extends`, `api_base`, `api_key_env`, `extra_body`
+        "#]],
     );
 }
 

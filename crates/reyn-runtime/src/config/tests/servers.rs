@@ -23,8 +23,11 @@ fn an_address_is_the_projects_unless_a_layer_of_the_person_gives_the_same() {
     let class = "llm: {models: {a: {model: x/y, api_base: 'https://a/v1'}}}\n";
     let base = "llm.api_base: https://a/v1\n";
     let other = "llm.api_base: https://b/v1\n";
+    let vectors = "embedding: {classes: {a: {model: x/y, api_base: 'https://a/v1'}}}\n";
     for (place, expected) in [
         (place(&[("reyn.yaml", class)]), (false, Some("reyn.yaml:1"))),
+        (place(&[("reyn.yaml", vectors)]), (false, Some("reyn.yaml:1"))),
+        (place(&[(OWN, vectors)]), (true, Some("~/.reyn/config.yaml:1"))),
         (place(&[("reyn.local.yaml", base)]), (false, Some("reyn.local.yaml:1"))),
         (place(&[(".reyn/config.yaml", base)]), (false, Some(".reyn/config.yaml:1"))),
         (place(&[("reyn.yaml", base), (OWN, other)]), (false, Some("reyn.yaml:1"))),

@@ -20,6 +20,7 @@ fn place() -> Place {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one snapshot")]
 fn the_effective_values_are_shown_with_where_they_come_from() {
     let config = place().load();
     let shown = config.show(true);
@@ -74,6 +75,19 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
           max_download_bytes: 10485760  # default
           allow_private_ips: false  # default
           allow_hosts: []  # default
+        embedding:
+          enabled: auto  # default
+          default_class: standard  # default
+          classes: {}  # default
+          batch_size: 100  # default
+          max_concurrent_batches: 1  # default
+          max_retries: 3  # default
+          retry_backoff: exponential  # default
+          timeout: 60  # default
+          cost_warn_threshold: 10000  # default
+          index:
+            actions: true  # default
+            repo_knowledge: false  # default
         models:
           auto_pull: never  # REYN_MODELS__AUTO_PULL
           threads: 2  # ~/.reyn/config.yaml:3
