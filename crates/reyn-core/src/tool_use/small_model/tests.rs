@@ -395,8 +395,8 @@ fn a_list_is_cut_sooner_than_a_text() {
     assert!((PROFILE.list_bytes_max - 200..=PROFILE.list_bytes_max).contains(&list), "{list}");
 }
 
-#[test]
-fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
+/// A surface with programs, the web and a tool that writes.
+fn wide_surface() -> Surface {
     let mut surface = surface();
     let named = |name: &str, required: &str| Callable {
         name: name.into(),
@@ -410,14 +410,19 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     };
     let more = [("exec", "argv"), ("web_search", "query"), ("web_fetch", "url"), ("write_file", "path")];
     surface.callables.extend(more.map(|(name, required)| named(name, required)));
-    let offered = |text: &str| {
-        let log = [Entry::User { text: text.into() }];
-        let request = request(ToolFormat::Constrained, &surface, &log, true);
-        let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
-        let name =
-            |shape: &Value| shape["properties"]["tool"]["const"].as_str().unwrap_or("answer").to_owned();
-        shapes.iter().map(name).collect::<Vec<_>>().join(" ")
-    };
+    surface
+}
+
+/// What may come next in a conversation.
+fn offered_after(log: &[Entry]) -> String {
+    let request = request(ToolFormat::Constrained, &wide_surface(), log, true);
+    let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
+    let name = |shape: &Value| shape["properties"]["tool"]["const"].as_str().unwrap_or("answer").to_owned();
+    shapes.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
     let table = [
         ("run the tests with unittest and tell me what fails", "read_file exec"),
         ("run the tests and tell me what fails", "read_file"),
@@ -426,21 +431,19 @@ fn what_is_to_run_is_run_first_and_the_web_is_searched_where_it_is_meant() {
         ("search the web for tests", "answer read_file exec web_search write_file"),
     ];
     for (text, expected) in table {
-        assert_eq!(offered(text), expected, "{text}");
+        assert_eq!(offered_after(&[Entry::User { text: text.into() }]), expected, "{text}");
     }
-    let offered_after = |log: &[Entry]| {
-        let request = request(ToolFormat::Constrained, &surface, log, true);
-        let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone();
-        let name =
-            |shape: &Value| shape["properties"]["tool"]["const"].as_str().unwrap_or("answer").to_owned();
-        shapes.iter().map(name).collect::<Vec<_>>().join(" ")
-    };
+}
+
+#[test]
+fn what_is_to_run_is_looked_for_where_it_was_not_named_or_is_not_there() {
     let ran = |code: i32, stderr: &str| {
         let output = Output::default().with("returncode", code).with("stderr", stderr);
         turn("run the tests", &[called("exec", "tests.py", Some(output))])
     };
     let missed = ran(2, "python: can't open file 'tests.py'");
-    let request_of = |log: &[Entry]| format!("{:?}", request(ToolFormat::Constrained, &surface, log, true));
+    let request_of =
+        |log: &[Entry]| format!("{:?}", request(ToolFormat::Constrained, &wide_surface(), log, true));
     let hint = "That file is not there. List `.` first";
     assert!(request_of(&missed).contains(hint));
     assert_eq!(offered_after(&missed), "read_file");
