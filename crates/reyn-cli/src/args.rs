@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::completions::{CompletionsArgs, INSTALL};
 use crate::commands::config::edit::EditArgs;
 use crate::commands::doctor::DoctorArgs;
+use crate::commands::index::IndexCommand;
 use crate::commands::man::ManArgs;
 use crate::commands::permissions::PermissionsCommand;
 use crate::commands::sessions::SessionsCommand;
@@ -66,6 +67,15 @@ Examples:
   reyn events --follow --session 20260102-030405-a1b2
   reyn events --verify")]
     Events(EventsArgs),
+    /// Index files, and find passages in them by what they mean.
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  reyn index add docs docs/
+  reyn index query docs \"how do I rotate a key?\""
+    )]
+    Index(IndexCommand),
     /// List and take back what was answered with "always".
     #[command(subcommand, after_help = "Example: reyn permissions list")]
     Permissions(PermissionsCommand),

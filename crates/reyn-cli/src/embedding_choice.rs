@@ -37,7 +37,6 @@ pub(crate) enum Plan {
 }
 
 /// What there is to work with.
-#[cfg_attr(not(test), expect(dead_code, reason = "indexing and recalling are what asks for vectors"))]
 pub(crate) enum Opened {
     /// A model.
     Ready(Embedder),
@@ -91,7 +90,6 @@ pub(crate) fn plan(project: &Project, class: Option<&str>) -> Result<Plan, Failu
 ///
 /// # Errors
 /// As [`plan`], and when fetching or loading fails, or the person says no.
-#[cfg_attr(not(test), expect(dead_code, reason = "indexing and recalling are what asks for vectors"))]
 pub(crate) async fn open(project: &Project, class: Option<&str>, may_ask: bool) -> Result<Opened, Failure> {
     let model: Arc<dyn EmbeddingModel> = match plan(project, class)? {
         Plan::Off { why } => return Ok(Opened::Off { why }),

@@ -30,3 +30,6 @@ pub const WAIT_MS_MAX: u64 = 5_000;
 pub const CODES_BYTES_MAX: usize = 1024 * 1024 * 1024;
 /// Row sets of filters that stay in memory for each source.
 pub const FILTER_SETS_MAX: usize = 16;
+
+/// Pieces of files that are embedded and written at once, so that no more is lost when indexing is interrupted.
+pub(crate) const INDEXING_BATCH_ROWS: usize = 64;

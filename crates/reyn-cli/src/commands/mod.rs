@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod man;
 pub(crate) mod models;

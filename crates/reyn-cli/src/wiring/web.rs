@@ -87,7 +87,7 @@ impl Project {
     }
 
     /// The files of the project that came from outside.
-    pub(super) fn external_files(&self) -> ExternalFiles {
+    pub(crate) fn external_files(&self) -> ExternalFiles {
         ExternalFiles::new(self.state().join("state/external_files.jsonl"))
     }
 

@@ -225,11 +225,11 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
             };
             // What it has read, it takes for said.
             let unseen = if asks_to_be_shown(log) {
-                "The user has not seen the result; write out what is asked for. "
+                "\n[Write it out: the user sees nothing but the answer.]"
             } else {
                 ""
             };
-            format!("[{unseen}The request{manner}{language}: {text}]")
+            format!("[The request{manner}{language}: {text}]{unseen}")
         }
         None => return None,
     };

@@ -200,7 +200,7 @@ fn a_request_is_said_again_behind_a_long_result_and_where_a_change_is_to_be_made
         (
             "show me a.md",
             read(&long),
-            "[The user has not seen the result; write out what is asked for. The request: show me a.md]".to_owned(),
+            "[The request: show me a.md]\n[Write it out: the user sees nothing but the answer.]".to_owned(),
         ),
         (
             "a.md を一文で要約して",
@@ -211,7 +211,7 @@ fn a_request_is_said_again_behind_a_long_result_and_where_a_change_is_to_be_made
         (
             "a.md を見せて",
             read(&long),
-            "[The user has not seen the result; write out what is asked for. The request, to be answered in Japanese: a.md を見せて]"
+            "[The request, to be answered in Japanese: a.md を見せて]\n[Write it out: the user sees nothing but the answer.]"
                 .to_owned(),
         ),
         (
