@@ -1,8 +1,8 @@
 //! Keeps text and finds it again, by what it means and by its words.
 //!
 //! Rows are texts with a vector and metadata, in named sources. A [`VectorStore`] writes them in transactions and
-//! finds them by cosine, by keywords, and by both. [`SqliteStore`] keeps each source in a file. Calls block, and
-//! nothing here knows tools, configuration or sessions.
+//! finds them by cosine, by keywords, and by both. [`SqliteStore`] keeps each source in a file, [`PostgresStore`]
+//! keeps them on a server. Calls block, and nothing here knows tools, configuration or sessions.
 
 mod atomic_file;
 pub mod bounds;
@@ -12,7 +12,11 @@ mod filter;
 pub mod hybrid;
 pub mod keyword;
 mod model;
+mod postgres;
+mod prepared;
+mod query_words;
 pub mod scan;
+mod search;
 mod source_name;
 pub mod split;
 mod sqlite;
@@ -23,6 +27,7 @@ pub use chunk::{Chunk, Metadata, derived_hash};
 pub use error::{IndexError, VectorFault};
 pub use filter::{Condition, Filters, is_below};
 pub use model::ModelIdentity;
+pub use postgres::{PostgresLock, PostgresOptions, PostgresStore};
 pub use source_name::SourceName;
 pub use sqlite::{SourceLock, SqliteOptions, SqliteStore};
 pub use store::{
