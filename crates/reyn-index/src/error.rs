@@ -146,7 +146,9 @@ pub enum IndexError {
         why: &'static str,
     },
     /// The server cannot be reached.
-    #[error("cannot connect to PostgreSQL at {server}: {detail}; check that it runs and the address is right")]
+    #[error(
+        "cannot connect to PostgreSQL at {server}: {detail}; check that it runs and the address is right"
+    )]
     Unreachable {
         /// Where, without the password.
         server: String,
@@ -154,7 +156,9 @@ pub enum IndexError {
         detail: String,
     },
     /// The server does not know the user or its password.
-    #[error("PostgreSQL at {server} refused the user: {detail}; check the user and the password in the connection string")]
+    #[error(
+        "PostgreSQL at {server} refused the user: {detail}; check the user and the password in the connection string"
+    )]
     Denied {
         /// Where, without the password.
         server: String,
@@ -172,7 +176,9 @@ pub enum IndexError {
         detail: String,
     },
     /// All connections of this process were in use.
-    #[error("all {connections} connections to PostgreSQL were in use for {waited_ms} ms; try again, or allow more")]
+    #[error(
+        "all {connections} connections to PostgreSQL were in use for {waited_ms} ms; try again, or allow more"
+    )]
     NoConnection {
         /// How many there may be.
         connections: usize,
@@ -180,7 +186,9 @@ pub enum IndexError {
         waited_ms: u64,
     },
     /// The connection broke while something was under way.
-    #[error("the connection to PostgreSQL at {server} broke; {left}; try again: rows that are there are skipped")]
+    #[error(
+        "the connection to PostgreSQL at {server} broke; {left}; try again: rows that are there are skipped"
+    )]
     Lost {
         /// Where, without the password.
         server: String,
@@ -188,7 +196,9 @@ pub enum IndexError {
         left: &'static str,
     },
     /// The server refused for another reason.
-    #[error("PostgreSQL refused for source `{name}`: {detail}; check the rights of the user and the server's log")]
+    #[error(
+        "PostgreSQL refused for source `{name}`: {detail}; check the rights of the user and the server's log"
+    )]
     Server {
         /// The source.
         name: String,

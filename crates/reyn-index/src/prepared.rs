@@ -81,7 +81,8 @@ pub(crate) fn prepare<'a>(
 }
 
 fn refusal(row: &Chunk, model: Option<&ModelIdentity>) -> Option<String> {
-    let long = |what: &str, is: usize, max: usize| format!("its {what} has {is} bytes and {max} are the limit");
+    let long =
+        |what: &str, is: usize, max: usize| format!("its {what} has {is} bytes and {max} are the limit");
     let path = row.metadata.path();
     let hash = &row.metadata.content_hash;
     if row.text.trim().is_empty() {

@@ -24,11 +24,7 @@ pub(crate) trait Vocabulary {
 
     /// Shows the terms that begin with an ASCII letter and in how many rows each is, at most
     /// [`VOCABULARY_MAX`] in the order of their bytes.
-    fn each_beginning_with(
-        &mut self,
-        first: char,
-        see: &mut dyn FnMut(&str, u64),
-    ) -> Result<(), IndexError>;
+    fn each_beginning_with(&mut self, first: char, see: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError>;
 }
 
 /// A row that has some of the words.
@@ -128,10 +124,7 @@ fn is_word(term: &Term) -> bool {
 
 /// The word of the texts that was meant by one that none of them has, and in how many rows it is: the nearest,
 /// of those the most frequent. It begins with the same letter, so a part of the vocabulary is looked at.
-fn correction(
-    vocabulary: &mut dyn Vocabulary,
-    word: &str,
-) -> Result<Option<(String, u64)>, IndexError> {
+fn correction(vocabulary: &mut dyn Vocabulary, word: &str) -> Result<Option<(String, u64)>, IndexError> {
     let Some(first) = word.chars().next().filter(char::is_ascii_lowercase) else { return Ok(None) };
     let mut best: Option<(usize, u64, String)> = None;
     vocabulary.each_beginning_with(first, &mut |term, with| {

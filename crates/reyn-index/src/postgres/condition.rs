@@ -15,8 +15,7 @@ impl Conditions {
     /// Those of filters, with values numbered after `before` others. `TRUE` for none.
     pub(super) fn of_filters(filters: &Filters, before: usize) -> Self {
         let mut conditions = Self { sql: String::new(), values: vec![] };
-        let parts: Vec<String> =
-            filters.iter().map(|condition| conditions.part(condition, before)).collect();
+        let parts: Vec<String> = filters.iter().map(|condition| conditions.part(condition, before)).collect();
         conditions.sql = if parts.is_empty() { "TRUE".to_owned() } else { parts.join(" AND ") };
         conditions
     }

@@ -58,14 +58,17 @@ impl Address {
     }
 
     /// Connects, and bounds how long the server works on anything.
-    pub(super) fn connect(&self, options: &PostgresOptions, faults: Faults<'_>) -> Result<Client, IndexError> {
+    pub(super) fn connect(
+        &self,
+        options: &PostgresOptions,
+        faults: Faults<'_>,
+    ) -> Result<Client, IndexError> {
         let connected = if self.is_local && self.config.get_ssl_mode() != SslMode::Require {
             self.config.connect(NoTls)
         } else {
-            self.config.connect(tls().map_err(|detail| IndexError::Unreachable {
-                server: self.shown.clone(),
-                detail,
-            })?)
+            self.config.connect(
+                tls().map_err(|detail| IndexError::Unreachable { server: self.shown.clone(), detail })?,
+            )
         };
         let mut client = connected.map_err(|error| faults.unconnected(&error))?;
         // A plan compiled for one query costs more than the query.

@@ -184,13 +184,11 @@ impl PostgresStore {
         let mut tries = 1;
         loop {
             let mut lease = self.pool.lease(faults)?;
-            let mut transaction = faults.of(
-                lease
-                    .build_transaction()
-                    .isolation_level(IsolationLevel::RepeatableRead)
-                    .read_only(true)
-                    .start(),
-            )?;
+            let mut transaction = faults.of(lease
+                .build_transaction()
+                .isolation_level(IsolationLevel::RepeatableRead)
+                .read_only(true)
+                .start())?;
             let Some(source) = Source::read(&mut transaction, faults)? else {
                 return Err(self.unknown(&mut transaction, name, faults));
             };

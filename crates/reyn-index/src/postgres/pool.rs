@@ -12,9 +12,6 @@ use super::fault::Faults;
 use super::schema;
 use crate::error::IndexError;
 
-/// How long a connection may have been idle to be taken as there without asking.
-const FRESH: Duration = Duration::from_secs(1);
-
 /// Connections to one server.
 pub(super) struct Pool {
     address: Address,
@@ -27,7 +24,7 @@ pub(super) struct Pool {
 
 #[derive(Default)]
 struct State {
-    idle: Vec<(Client, Instant)>,
+    idle: Vec<Client>,
     /// Connections that there are, idle or not.
     open: usize,
 }
@@ -62,10 +59,11 @@ impl Pool {
         let until = Instant::now() + Duration::from_millis(self.options.wait_ms_max);
         let mut state = self.state();
         loop {
-            if let Some((client, since)) = state.idle.pop() {
+            if let Some(client) = state.idle.pop() {
                 drop(state);
                 let mut lease = Lease { pool: self, client: Some(client) };
-                if since.elapsed() < FRESH || lease.answers() {
+                // A server that was started anew, or closes what is idle, is no error of the caller's.
+                if lease.answers() {
                     return Ok(lease);
                 }
                 lease.client = None;
@@ -131,7 +129,7 @@ impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state();
         match self.client.take().filter(|client| !client.is_closed()) {
-            Some(client) => state.idle.push((client, Instant::now())),
+            Some(client) => state.idle.push(client),
             None => state.open -= 1,
         }
         drop(state);

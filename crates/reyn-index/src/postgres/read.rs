@@ -140,10 +140,9 @@ impl View<'_, '_> {
     }
 
     pub(super) fn content_hashes(&mut self) -> Result<BTreeMap<String, Vec<String>>, IndexError> {
-        let sql = self
-            .source
-            .live
-            .sql("SELECT source_path, content_hash FROM rows_# ORDER BY source_path, chunk_index, content_hash");
+        let sql = self.source.live.sql(
+            "SELECT source_path, content_hash FROM rows_# ORDER BY source_path, chunk_index, content_hash",
+        );
         let mut hashes: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for row in self.faults.of(self.transaction.query_typed(&sql, &[]))? {
             let path = self.faults.of(row.try_get(0))?;

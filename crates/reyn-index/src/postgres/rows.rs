@@ -47,11 +47,8 @@ pub(super) fn write(
 ) -> Result<Written, IndexError> {
     let mut written = Written::default();
     for (block, from) in rows.chunks(BLOCK_ROWS).zip((0..).step_by(BLOCK_ROWS)) {
-        let prepared: Vec<Prepared<'_>> = block
-            .iter()
-            .zip(from..)
-            .map(|(row, at)| prepare(at, row, model))
-            .collect::<Result<_, _>>()?;
+        let prepared: Vec<Prepared<'_>> =
+            block.iter().zip(from..).map(|(row, at)| prepare(at, row, model)).collect::<Result<_, _>>()?;
         let mut known = known_hashes(transaction, set, &prepared, faults)?;
         let mut new = vec![];
         for row in prepared {
@@ -241,8 +238,7 @@ fn number_terms(
         };
         ids.push(id);
     }
-    let rows: Vec<i64> =
-        terms.values().map(|rows| i64::try_from(rows.len()).unwrap_or(i64::MAX)).collect();
+    let rows: Vec<i64> = terms.values().map(|rows| i64::try_from(rows.len()).unwrap_or(i64::MAX)).collect();
     let sql = set.sql(
         "INSERT INTO terms_#(term, id, rows) SELECT * FROM unnest($1, $2, $3)
          ON CONFLICT(term) DO UPDATE SET rows = terms_#.rows + excluded.rows",

@@ -32,7 +32,8 @@ pub(super) fn prepare(client: &mut Client, schema: &str, faults: Faults<'_>) -> 
 
 /// The schema of the extension `vector`, quoted.
 fn extension(client: &mut impl GenericClient, faults: Faults<'_>) -> Result<Option<String>, IndexError> {
-    let sql = "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+    let sql =
+        "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
                WHERE e.extname = 'vector'";
     let row = faults.of(client.query_opt(sql, &[]))?;
     row.map(|row| faults.of(row.try_get(0))).transpose()
@@ -64,11 +65,7 @@ fn version(
     faults.of(row.try_get(0))
 }
 
-fn migrate(
-    transaction: &mut Transaction<'_>,
-    schema: &str,
-    faults: Faults<'_>,
-) -> Result<(), IndexError> {
+fn migrate(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> Result<(), IndexError> {
     match version(transaction, schema, faults)? {
         Some(VERSION) => Ok(()),
         Some(newer) => Err(IndexError::Newer { name: schema.to_owned(), version: newer, known: VERSION }),

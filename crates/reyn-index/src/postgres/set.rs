@@ -32,9 +32,9 @@ pub(super) struct Set {
 }
 
 impl Set {
-    /// An SQL text for this set: `#` becomes its number.
+    /// An SQL text for this set: `#` at the end of a table's name becomes its number.
     pub(super) fn sql(&self, text: &str) -> String {
-        text.replace('#', &self.id.to_string())
+        text.replace("_#", &format!("_{}", self.id))
     }
 
     /// Makes a set with its tables. Rows are numbered from `last_row` on.
@@ -179,10 +179,15 @@ impl Set {
     }
 
     /// Removes a set with its tables. Readers of it are waited for.
-    pub(super) fn drop(self, transaction: &mut Transaction<'_>, faults: Faults<'_>) -> Result<(), IndexError> {
-        faults.of(transaction.batch_execute(&self.sql(
-            "DROP TABLE IF EXISTS rows_#, vectors_#, terms_#, postings_#; DELETE FROM sets WHERE id = #",
-        )))
+    pub(super) fn drop(
+        self,
+        transaction: &mut Transaction<'_>,
+        faults: Faults<'_>,
+    ) -> Result<(), IndexError> {
+        let sql = self.sql("DROP TABLE IF EXISTS rows_#, vectors_#, terms_#, postings_#");
+        faults.of(transaction.batch_execute(&sql))?;
+        faults.of(transaction.execute("DELETE FROM sets WHERE id = $1", &[&self.id]))?;
+        Ok(())
     }
 
     /// Bytes of its tables with their indexes.

@@ -92,10 +92,9 @@ impl Source {
         }
         let sql = "UPDATE sources SET live = $2, next = $3, seen = $4, last_indexed = $5 WHERE name = $1";
         let next = self.next.as_ref().map(|next| next.id);
-        faults.of(transaction.execute(
-            sql,
-            &[&faults.name, &self.live.id, &next, &self.seen, &self.last_indexed],
-        ))?;
+        faults
+            .of(transaction
+                .execute(sql, &[&faults.name, &self.live.id, &next, &self.seen, &self.last_indexed]))?;
         Ok(())
     }
 

@@ -20,7 +20,8 @@ impl PostgresLock {
     /// Takes the lock with a connection of its own, or says at once who has it.
     pub(super) fn take(mut client: Client, schema: &str, faults: Faults<'_>) -> Result<Self, IndexError> {
         let key = format!("reyn {schema} {}", faults.name);
-        let row = faults.of(client.query_one("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", &[&key]))?;
+        let row =
+            faults.of(client.query_one("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", &[&key]))?;
         if faults.of(row.try_get::<_, bool>(0))? {
             return Ok(Self { client });
         }

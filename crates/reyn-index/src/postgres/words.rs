@@ -21,7 +21,8 @@ pub(super) fn find(
     count: usize,
     faults: Faults<'_>,
 ) -> Result<Vec<WordHit>, IndexError> {
-    let words = query_words(&mut Terms { transaction: &mut *transaction, set, faults }, query.text, set.rows)?;
+    let words =
+        query_words(&mut Terms { transaction: &mut *transaction, set, faults }, query.text, set.rows)?;
     if words.found.is_empty() || words.ideal <= 0.0 || set.worded == 0 {
         return Ok(vec![]);
     }
@@ -77,16 +78,12 @@ impl Vocabulary for Terms<'_, '_> {
         Ok(with)
     }
 
-    fn each_beginning_with(
-        &mut self,
-        first: char,
-        see: &mut dyn FnMut(&str, u64),
-    ) -> Result<(), IndexError> {
+    fn each_beginning_with(&mut self, first: char, see: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
         let end = char::from_u32(u32::from(first) + 1).unwrap_or('{');
         let (first, end) = (first.to_string(), end.to_string());
-        let sql = self.set.sql(
-            "SELECT term, rows FROM terms_# WHERE term >= $1 AND term < $2 ORDER BY term LIMIT $3",
-        );
+        let sql = self
+            .set
+            .sql("SELECT term, rows FROM terms_# WHERE term >= $1 AND term < $2 ORDER BY term LIMIT $3");
         let values: [(&(dyn ToSql + Sync), Type); 3] =
             [(&first, Type::TEXT), (&end, Type::TEXT), (&VOCABULARY_MAX, Type::INT8)];
         for row in self.faults.of(self.transaction.query_typed(&sql, &values))? {

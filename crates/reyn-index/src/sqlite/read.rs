@@ -52,7 +52,6 @@ impl View<'_> {
     pub(super) fn rows(&self) -> Result<u64, IndexError> {
         Ok(self.meta.rows(Set::Live))
     }
-
 }
 
 impl Halves for View<'_> {
@@ -118,7 +117,6 @@ impl Halves for View<'_> {
         }
         Ok(hits)
     }
-
 }
 
 impl View<'_> {

@@ -12,9 +12,9 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::fault::Faults;
 use super::meta::Meta;
-use super::{SqliteOptions, schema};
 use super::snapshot::Snapshot;
 use super::words;
+use super::{SqliteOptions, schema};
 use crate::error::IndexError;
 use crate::source_name::SourceName;
 

@@ -56,7 +56,8 @@ impl Vocabulary for Terms<'_> {
         let mut statement = self.faults.of(self.connection.prepare_cached(sql))?;
         let mut with = HashMap::new();
         for term in terms {
-            let rows: Option<i64> = self.faults.of(statement.query_row([term], |row| row.get(0)).optional())?;
+            let rows: Option<i64> =
+                self.faults.of(statement.query_row([term], |row| row.get(0)).optional())?;
             if let Some(rows) = rows.and_then(|rows| u64::try_from(rows).ok()) {
                 with.insert((*term).to_owned(), rows);
             }
@@ -64,11 +65,7 @@ impl Vocabulary for Terms<'_> {
         Ok(with)
     }
 
-    fn each_beginning_with(
-        &mut self,
-        first: char,
-        see: &mut dyn FnMut(&str, u64),
-    ) -> Result<(), IndexError> {
+    fn each_beginning_with(&mut self, first: char, see: &mut dyn FnMut(&str, u64)) -> Result<(), IndexError> {
         let end = char::from_u32(u32::from(first) + 1).unwrap_or('{');
         let sql = "SELECT term, doc FROM temp.vocabulary WHERE term >= ?1 AND term < ?2 LIMIT ?3";
         let mut statement = self.faults.of(self.connection.prepare_cached(sql))?;

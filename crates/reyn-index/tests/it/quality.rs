@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use reyn_index::{
-    Chunk, Filters, Metadata, ModelIdentity, Query, SearchMode, VectorStore as _, WriteOptions,
-};
+use reyn_index::{Chunk, Filters, Metadata, ModelIdentity, Query, SearchMode, WriteOptions};
 use serde_json::Value;
 
-use crate::fixture::{docs, mixed, store};
+use crate::fixture::{docs, mixed};
+use crate::place::{Place, on_both_stores};
+
+on_both_stores!(both_halves_together_find_more_than_either);
 
 const TOP: usize = 5;
 const FOLDS: usize = 5;
@@ -21,15 +22,13 @@ struct Asked {
     found: [Vec<String>; 3],
 }
 
-#[test]
-fn both_halves_together_find_more_than_either() {
+fn both_halves_together_find_more_than_either(place: &Place) {
     let (Ok(cases), Ok(vectors)) =
         (std::env::var("REYN_RETRIEVAL_CASES"), std::env::var("REYN_RETRIEVAL_VECTORS"))
     else {
-        eprintln!("no retrieval set is named, so none is measured");
         return;
     };
-    let asked = ask(cases.as_ref(), vectors.as_ref());
+    let asked = ask(place, cases.as_ref(), vectors.as_ref());
     let mut kinds: BTreeMap<&str, Vec<[f64; 3]>> = BTreeMap::new();
     for query in &asked {
         let scores = [0, 1, 2].map(|half| ndcg(&query.found[half], &query.relevant));
@@ -70,14 +69,14 @@ fn both_halves_together_find_more_than_either() {
     assert!(all >= 0.82, "{all:.4}");
 }
 
-fn ask(cases: &Path, vectors: &Path) -> Vec<Asked> {
+fn ask(place: &Place, cases: &Path, vectors: &Path) -> Vec<Asked> {
     let passages = lines(&cases.join("passages.jsonl"));
     let queries = lines(&cases.join("queries.jsonl"));
     let passage_vectors = numbers(&vectors.join("passages.f32"), passages.len());
     let query_vectors = numbers(&vectors.join("queries.f32"), queries.len());
     let model =
         ModelIdentity { name: "m".into(), revision: String::new(), dimensions: passage_vectors[0].len() };
-    let (_folder, store) = store();
+    let store = place.open();
     let rows: Vec<Chunk> = passages
         .iter()
         .zip(passage_vectors)
