@@ -11,10 +11,13 @@ use std::time::Duration;
 use reyn_index::{Filters, Removal};
 
 use crate::fixture::{DIMENSIONS, docs, mixed, near, options, row, vector};
-use crate::place::Place;
+use crate::place::{Place, on_both_stores};
+
+on_both_stores!(a_hundred_kills_lose_no_committed_row);
 
 const PLACE: &str = "REYN_INDEX_KILLED";
 const BEGIN: &str = "REYN_INDEX_BEGIN";
+const KILLS: u64 = 100;
 /// Rows of one write of the writer.
 const BATCH: usize = 7;
 /// How long a writer takes to start, and a write and a removal take, about, in microseconds.
@@ -41,21 +44,9 @@ fn writer() {
     }
 }
 
-#[test]
-fn a_hundred_kills_lose_no_row_committed_to_sqlite() {
-    kill_writers(&Place::folder(), 100);
-}
-
-#[test]
-fn forty_kills_lose_no_row_committed_to_postgresql() {
-    if let Some(place) = Place::schema() {
-        kill_writers(&place, 40);
-    }
-}
-
-fn kill_writers(place: &Place, kills: u64) {
+fn a_hundred_kills_lose_no_committed_row(place: &Place) {
     let mut committed: Vec<usize> = vec![];
-    for kill in 0..kills {
+    for kill in 0..KILLS {
         let begin = usize::try_from(kill).unwrap() * 1_000_000;
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "killed::writer", "--nocapture", "--test-threads=1"])
@@ -86,11 +77,7 @@ fn kill_writers(place: &Place, kills: u64) {
         reader.join().unwrap();
         committed.extend(lived.into_iter().chain(committed_now));
     }
-    assert!(
-        committed.len() as u64 > kills / 2,
-        "{} batches in {kills} lives: too few to say anything",
-        committed.len()
-    );
+    assert!(committed.len() > 50, "{} batches in {KILLS} lives: too few to say anything", committed.len());
     let store = place.open();
     let hashes = store.content_hashes(&docs()).unwrap();
     for from in &committed {

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod alike;
 mod bad_input;
+mod cut_off;
 mod file_damage;
 mod fixture;
 mod killed;
