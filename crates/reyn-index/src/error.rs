@@ -185,6 +185,16 @@ pub enum IndexError {
         /// How long one was waited for.
         waited_ms: u64,
     },
+    /// The server worked on one statement for too long.
+    #[error(
+        "PostgreSQL did not finish with source `{name}` in {worked_ms} ms; write less at a time, or allow more time"
+    )]
+    TooSlow {
+        /// The source.
+        name: String,
+        /// How long it may work.
+        worked_ms: u64,
+    },
     /// The connection broke while something was under way.
     #[error(
         "the connection to PostgreSQL at {server} broke; {left}; try again: rows that are there are skipped"

@@ -18,6 +18,8 @@ pub(super) struct Faults<'a> {
     pub(super) server: &'a str,
     /// How long a lock is waited for.
     pub(super) wait_ms: u64,
+    /// How long the server may work on a statement.
+    pub(super) statement_ms: u64,
 }
 
 impl Faults<'_> {
@@ -51,6 +53,9 @@ impl Faults<'_> {
                 || *code == SqlState::T_R_SERIALIZATION_FAILURE =>
             {
                 IndexError::Locked { name, waited_ms: self.wait_ms }
+            }
+            code if *code == SqlState::QUERY_CANCELED => {
+                IndexError::TooSlow { name, worked_ms: self.statement_ms }
             }
             code if *code == SqlState::DISK_FULL => IndexError::DiskFull { name },
             code if *code == SqlState::UNDEFINED_TABLE

@@ -78,7 +78,8 @@ impl Default for PostgresOptions {
 /// The sources in one schema of a server.
 ///
 /// Its calls block and drive a small runtime of their own, so asynchronous code makes them where blocking is
-/// allowed, as with any file.
+/// allowed, as with any file. Settings and locks belong to a connection, so a pooler before the server has to keep
+/// one for each session. PostgreSQL 13 or later.
 pub struct PostgresStore {
     pool: Pool,
 }
@@ -192,7 +193,10 @@ impl PostgresStore {
             let Some(source) = Source::read(&mut transaction, faults)? else {
                 return Err(self.unknown(&mut transaction, name, faults));
             };
-            match look(&mut View { transaction: &mut transaction, source, faults }) {
+            let looked = source
+                .hold(&mut transaction, faults)
+                .and_then(|()| look(&mut View { transaction: &mut transaction, source, faults }));
+            match looked {
                 Ok(done) => {
                     faults.of(transaction.commit())?;
                     return Ok(done);

@@ -47,7 +47,12 @@ impl Pool {
     }
 
     pub(super) fn faults<'a>(&'a self, name: &'a str) -> Faults<'a> {
-        Faults { name, server: &self.address.shown, wait_ms: self.options.wait_ms_max }
+        Faults {
+            name,
+            server: &self.address.shown,
+            wait_ms: self.options.wait_ms_max,
+            statement_ms: self.options.statement_ms_max,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -19,8 +19,10 @@ use crate::store::Written;
 
 /// Rows that are prepared and sent at a time.
 const BLOCK_ROWS: usize = 2_000;
-/// Times of a term in one row that are counted.
-const COUNT_MAX: i16 = i16::MAX;
+
+/// Rows from which on the server counts values whenever a set has doubled. Its own counting comes minutes later,
+/// and until then it may look up row by row what it had better read through.
+const COUNTED_FROM: u64 = 1_000;
 
 /// A row with its number.
 struct New<'a> {
@@ -46,6 +48,7 @@ pub(super) fn write(
     faults: Faults<'_>,
 ) -> Result<Written, IndexError> {
     let mut written = Written::default();
+    let before = set.rows;
     for (block, from) in rows.chunks(BLOCK_ROWS).zip((0..).step_by(BLOCK_ROWS)) {
         let prepared: Vec<Prepared<'_>> =
             block.iter().zip(from..).map(|(row, at)| prepare(at, row, model)).collect::<Result<_, _>>()?;
@@ -68,6 +71,10 @@ pub(super) fn write(
         }
         set.rows += new.len() as u64;
         written.written += new.len();
+    }
+    if set.rows >= COUNTED_FROM && set.rows.ilog2() > before.max(1).ilog2() {
+        let sql = set.sql("ANALYZE rows_#, vectors_#(id), terms_#, postings_#");
+        faults.of(transaction.batch_execute(&sql))?;
     }
     Ok(written)
 }
@@ -185,7 +192,7 @@ fn write_words(
         let mut counts: HashMap<&str, i16> = HashMap::new();
         for term in words.split_whitespace() {
             let count = counts.entry(term).or_default();
-            *count = count.saturating_add(1).min(COUNT_MAX);
+            *count = count.saturating_add(1);
         }
         let length = new.length().unwrap_or(0);
         for (term, count) in counts {

@@ -184,7 +184,7 @@ impl Set {
         transaction: &mut Transaction<'_>,
         faults: Faults<'_>,
     ) -> Result<(), IndexError> {
-        let sql = self.sql("DROP TABLE IF EXISTS rows_#, vectors_#, terms_#, postings_#");
+        let sql = self.sql("LOCK TABLE rows_#; DROP TABLE rows_#, vectors_#, terms_#, postings_#");
         faults.of(transaction.batch_execute(&sql))?;
         faults.of(transaction.execute("DELETE FROM sets WHERE id = $1", &[&self.id]))?;
         Ok(())

@@ -34,6 +34,16 @@ impl Source {
         Self::get(transaction, COLUMNS, faults)
     }
 
+    /// Keeps the live tables from being dropped until the transaction ends. Whoever drops them takes the same
+    /// table first, so a reader that has begun is never one of two that wait for each other.
+    pub(super) fn hold(
+        &self,
+        transaction: &mut Transaction<'_>,
+        faults: Faults<'_>,
+    ) -> Result<(), IndexError> {
+        faults.of(transaction.batch_execute(&self.live.sql("LOCK TABLE rows_# IN ACCESS SHARE MODE")))
+    }
+
     /// Takes a source for this transaction alone; nothing when it is not there.
     pub(super) fn take(
         transaction: &mut Transaction<'_>,

@@ -87,19 +87,21 @@ fn a_lost_connection_loses_the_change_and_the_next_one_has_another() {
     let Some((mut client, connection, mut options)) = server("lost") else { return };
     options.wait_ms_max = 20_000;
     let schema = options.schema.clone();
-    let store = PostgresStore::new(connection, options).unwrap();
+    // A database of its own, so that no other test's connection is ended.
+    let database = format!("lost_{}", std::process::id());
+    client.batch_execute(&format!("CREATE DATABASE {database}")).unwrap();
+    let connection = connection.replace("dbname=postgres", &format!("dbname={database}"));
+    let store = PostgresStore::new(&connection, options).unwrap();
     store.write(&docs(), &[row("a", 0, "first")], &self::options()).unwrap();
-    let mut holder = Client::connect(connection, NoTls).unwrap();
+    let mut holder = Client::connect(&connection, NoTls).unwrap();
     let mut held = holder.transaction().unwrap();
     held.execute(&format!("SELECT * FROM {schema}.sources FOR UPDATE"), &[]).unwrap();
     thread::scope(|scope| {
         // It waits for the holder in the middle of its transaction.
         let writer = scope.spawn(|| store.write(&docs(), &[row("a", 1, "second")], &self::options()));
         let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                   WHERE wait_event_type = 'Lock' AND query LIKE '%FROM sources%'
-                   AND application_name = 'reyn ' || $1::text";
-        let process = std::process::id().to_string();
-        while client.query(sql, &[&process]).unwrap().is_empty() {
+                   WHERE wait_event_type = 'Lock' AND datname = $1";
+        while client.query(sql, &[&database]).unwrap().is_empty() {
             thread::yield_now();
         }
         let lost = writer.join().unwrap();
@@ -110,12 +112,25 @@ fn a_lost_connection_loses_the_change_and_the_next_one_has_another() {
     });
     held.rollback().unwrap();
     assert_eq!(worded(&store, "first second"), ["first"]);
-    // One that broke while it was idle, too.
-    let sql =
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reyn ' || $1::text";
-    client.query(sql, &[&std::process::id().to_string()]).unwrap();
+    // One that broke while it was idle is no error at all.
+    client
+        .query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", &[&database])
+        .unwrap();
     let written = store.write(&docs(), &[row("a", 1, "second")], &self::options());
     assert_eq!(written.unwrap(), Written { written: 1, skipped: 0 });
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_ended_and_says_so() {
+    let Some((mut client, connection, options)) = server("slow") else { return };
+    let schema = options.schema.clone();
+    let options = PostgresOptions { statement_ms_max: 200, wait_ms_max: 20_000, ..options };
+    let store = PostgresStore::new(connection, options).unwrap();
+    store.sources().unwrap();
+    let mut held = client.transaction().unwrap();
+    held.batch_execute(&format!("LOCK TABLE {schema}.sources")).unwrap();
+    let error = store.sources().unwrap_err();
+    assert!(matches!(error, IndexError::TooSlow { worked_ms: 200, .. }), "{error}");
 }
 
 #[test]

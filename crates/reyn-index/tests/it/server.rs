@@ -45,7 +45,8 @@ pub(crate) fn connection() -> Option<&'static str> {
 /// Says that a test does not run here; where nothing may be skipped, fails.
 fn skip(why: &str) {
     assert!(std::env::var_os("REYN_TEST_NO_SKIP").is_none(), "skipped: {why}");
-    writeln!(std::io::stderr(), "skipped: {why}").unwrap();
+    let mut out = std::io::stderr();
+    writeln!(out, "skipped: {why}").unwrap();
 }
 
 /// The folder with `bin/postgres`.
@@ -69,6 +70,7 @@ fn connection_in(folder: &Path) -> String {
 }
 
 /// Becomes a user of the server, which the first one starts. It is one until the file is closed.
+#[expect(clippy::zombie_processes, reason = "the keeper outlives the test that starts it")]
 fn join(folder: &Path, programs: &Path) -> File {
     let until = Instant::now() + PATIENCE;
     loop {

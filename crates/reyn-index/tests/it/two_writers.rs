@@ -1,15 +1,18 @@
 //! Several stores write, drop and read one source at a time, as processes do.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use reyn_index::{Filters, IndexError};
+use reyn_index::{Filters, IndexError, Query, SearchMode, WriteMode, WriteOptions};
 
-use crate::fixture::{DIMENSIONS, docs, near, options, row, vector};
+use crate::fixture::{DIMENSIONS, docs, model, near, options, row, vector};
 use crate::place::{Place, on_both_stores};
 
 on_both_stores!(
     rows_of_two_writers_are_all_there,
     a_write_that_returns_after_a_drop_is_in_the_new_source,
+    readers_see_the_rows_before_a_replacement_or_after_it,
     a_writer_gives_up_when_another_one_does_not_end,
 );
 
@@ -78,6 +81,37 @@ fn a_write_that_returns_after_a_drop_is_in_the_new_source(place: &Place) {
             .collect();
         assert_eq!(left, Vec::<String>::new());
     }
+}
+
+fn readers_see_the_rows_before_a_replacement_or_after_it(place: &Place) {
+    const ROWS: usize = 20;
+    let writer = place.open();
+    let rows = |round: usize| -> Vec<_> {
+        (0..ROWS).map(|at| row("a", at, &format!("round{round} number{at} 見出し"))).collect()
+    };
+    writer.write(&docs(), &rows(0), &options()).unwrap();
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let reader = place.open();
+                let (model, asked, every) = (model(), vector(3, DIMENSIONS), Filters::default());
+                let query =
+                    Query { text: "見出し", vector: Some((&model, &asked)), top: 100, filters: &every };
+                while !is_done.load(Ordering::SeqCst) {
+                    let found = reader.find(&docs(), &query).unwrap();
+                    let rounds: BTreeSet<&str> =
+                        found.hits.iter().filter_map(|hit| hit.text.split(' ').next()).collect();
+                    assert_eq!((found.hits.len(), rounds.len(), found.mode), (ROWS, 1, SearchMode::Hybrid));
+                }
+            });
+        }
+        for round in 1..30 {
+            let replace = WriteOptions { mode: WriteMode::Replace, ..options() };
+            writer.write(&docs(), &rows(round), &replace).unwrap();
+        }
+        is_done.store(true, Ordering::SeqCst);
+    });
 }
 
 fn a_writer_gives_up_when_another_one_does_not_end(place: &Place) {
