@@ -14,4 +14,5 @@ mod place;
 mod quality;
 mod server;
 mod store;
+mod tls;
 mod two_writers;
