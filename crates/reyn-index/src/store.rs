@@ -50,7 +50,7 @@ pub struct Query<'a> {
     pub text: &'a str,
     /// Its embedding and the model behind it; used by vector and hybrid search.
     pub vector: Option<(&'a ModelIdentity, &'a [f32])>,
-    /// How many rows at most, 1 to [`TOP_MAX`](crate::bounds::TOP_MAX).
+    /// How many rows at most, 1 to [`TOP_MAX`].
     pub top: usize,
     /// What the rows have to be, applied before ranking.
     pub filters: &'a Filters,

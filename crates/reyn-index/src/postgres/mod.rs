@@ -17,6 +17,7 @@ mod source_lock;
 mod words;
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use postgres::{Client, IsolationLevel, Transaction};
 
@@ -43,10 +44,9 @@ use crate::store::{
 
 /// How often a look begins again because its tables were replaced under it.
 const TRIES_MAX: usize = 5;
-/// How often the server is asked what became of a commit whose answer was lost.
-const ASKS_MAX: usize = 20;
-/// How long between two of these.
-const ASK_PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
+/// How long the server is asked what became of a commit whose answer was lost, and the time between two asks.
+const ASK_MAX: Duration = Duration::from_secs(5);
+const ASK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Limits of a store, besides those in [`bounds`](crate::bounds).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,7 +160,8 @@ impl PostgresStore {
     }
 
     fn settle(&self, number: &str, faults: Faults<'_>) -> Result<(), IndexError> {
-        for _ in 0..ASKS_MAX {
+        let until = Instant::now() + ASK_MAX;
+        loop {
             let asked = self.pool.connect(faults).and_then(|mut client| {
                 let sql = "SELECT pg_xact_status($1::text::xid8)";
                 faults.of(client.query_one(sql, &[&number]).and_then(|row| row.try_get(0)))
@@ -169,10 +170,10 @@ impl PostgresStore {
             match status.as_deref() {
                 Some("committed") => return Ok(()),
                 Some("aborted") => return Err(faults.lost(fault::NOTHING_KEPT)),
+                Some(_) | None if Instant::now() > until => return Err(faults.lost(IN_DOUBT)),
                 Some(_) | None => std::thread::sleep(ASK_PAUSE),
             }
         }
-        Err(faults.lost(IN_DOUBT))
     }
 
     /// Runs a look at a source in one transaction, again when a rebuild or a drop took its tables away.
