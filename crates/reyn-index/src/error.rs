@@ -39,6 +39,12 @@ pub enum IndexError {
         /// What is wrong with it.
         why: String,
     },
+    /// Something that is said of a source is no text.
+    #[error("{what} holds a NUL character, so it is no text; leave it out")]
+    NotText {
+        /// Of what.
+        what: &'static str,
+    },
     /// More was asked for than is allowed.
     #[error("{what}: {is} is above the limit of {max}; ask for less at a time")]
     TooMuch {
@@ -130,6 +136,84 @@ pub enum IndexError {
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// The connection string, or the schema, cannot be used. It may hold a password, so it is not shown.
+    #[error(
+        "the connection to PostgreSQL cannot be used: {why}; correct it, it looks like `postgresql://user:password@host:5432/database`"
+    )]
+    Connection {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The server cannot be reached.
+    #[error(
+        "cannot connect to PostgreSQL at {server}: {detail}; check that it runs and the address is right"
+    )]
+    Unreachable {
+        /// Where, without the password.
+        server: String,
+        /// What was said.
+        detail: String,
+    },
+    /// The server does not know the user or its password.
+    #[error(
+        "PostgreSQL at {server} refused the user: {detail}; check the user and the password in the connection string"
+    )]
+    Denied {
+        /// Where, without the password.
+        server: String,
+        /// What was said.
+        detail: String,
+    },
+    /// The server has no pgvector.
+    #[error(
+        "PostgreSQL at {server} has no extension `vector` ({detail}); install pgvector on the server, then run `CREATE EXTENSION vector` in the database as its administrator"
+    )]
+    NoExtension {
+        /// Where, without the password.
+        server: String,
+        /// What was said when it was made.
+        detail: String,
+    },
+    /// All connections of this process were in use.
+    #[error(
+        "all {connections} connections to PostgreSQL were in use for {waited_ms} ms; try again, or allow more"
+    )]
+    NoConnection {
+        /// How many there may be.
+        connections: usize,
+        /// How long one was waited for.
+        waited_ms: u64,
+    },
+    /// The server worked on one statement for too long.
+    #[error(
+        "PostgreSQL did not finish with source `{name}` in {worked_ms} ms; write less at a time, or allow more time"
+    )]
+    TooSlow {
+        /// The source.
+        name: String,
+        /// How long it may work.
+        worked_ms: u64,
+    },
+    /// The connection broke while something was under way.
+    #[error(
+        "the connection to PostgreSQL at {server} broke; {left}; try again: rows that are there are skipped"
+    )]
+    Lost {
+        /// Where, without the password.
+        server: String,
+        /// What is left of a change.
+        left: &'static str,
+    },
+    /// The server refused for another reason.
+    #[error(
+        "PostgreSQL refused for source `{name}`: {detail}; check the rights of the user and the server's log"
+    )]
+    Server {
+        /// The source.
+        name: String,
+        /// What it said.
+        detail: String,
     },
     /// The database refused for another reason.
     #[error("the index of `{name}` refused: {detail}; check its folder's permissions and disk")]

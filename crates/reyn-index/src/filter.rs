@@ -75,7 +75,12 @@ pub fn is_below(path: &str, folder: &str) -> bool {
 pub(crate) fn facets(metadata: &Metadata) -> impl Iterator<Item = (&str, String)> {
     let fields = [("source_type", metadata.source_type.clone()), ("external", metadata.external.to_string())];
     let parent = metadata.parent_context.clone().map(|parent| ("parent_context", parent));
-    let own = metadata.extra.iter().filter_map(|(key, value)| Some((key.as_str(), text(value)?)));
+    let mut own: Vec<(&String, &Value)> = metadata.extra.iter().collect();
+    if own.len() > FACETS_PER_ROW_MAX {
+        // A store may give the keys back in another order.
+        own.sort_by_key(|(key, _)| *key);
+    }
+    let own = own.into_iter().filter_map(|(key, value)| Some((key.as_str(), text(value)?)));
     let rest = [
         ("embedding_model", metadata.embedding_model.clone()),
         ("content_hash", metadata.content_hash.clone()),

@@ -18,8 +18,11 @@ use crate::scan::cosine;
 
 /// How much a row with every word gains, as a cosine.
 ///
-/// This and the next three were chosen by cross-validation on a bilingual retrieval set; the result hardly
-/// depends on them: from 0.3 to 0.5 here, 0.7 to 1.5 and 3 to 8 rows below, it is the same to 0.003.
+/// With these numbers a bilingual retrieval set of 99 queries has an nDCG@5 of 0.825, and vectors alone 0.775. When
+/// all of them and both powers are chosen on four fifths of the queries and measured on the rest, ten times over, it
+/// is 0.822 (0.807 to 0.827), and 0.814 without likeness. The form of the score was chosen on the whole set, which
+/// these figures do not tell. From 0.2 to 0.6 here, from 0.5 to 2 below and from 1 to 8 leading rows, the result
+/// differs by less than 0.002; with 0 here it is 0.785.
 const WORDS_GAIN: f32 = 0.4;
 /// How much a row gains that says the same as the leading ones, when words settled those.
 const LIKENESS_GAIN: f32 = 1.0;

@@ -1,8 +1,8 @@
 //! Keeps text and finds it again, by what it means and by its words.
 //!
 //! Rows are texts with a vector and metadata, in named sources. A [`VectorStore`] writes them in transactions and
-//! finds them by cosine, by keywords, and by both. [`SqliteStore`] keeps each source in a file. Calls block, and
-//! nothing here knows tools, configuration or sessions.
+//! finds them by cosine, by keywords, and by both. [`SqliteStore`] keeps each source in a file, [`PostgresStore`]
+//! keeps them on a server. Calls block, and nothing here knows tools, configuration or sessions.
 
 mod atomic_file;
 pub mod bounds;
@@ -13,7 +13,11 @@ pub mod hybrid;
 mod indexing;
 pub mod keyword;
 mod model;
+mod postgres;
+mod prepared;
+mod query_words;
 pub mod scan;
+mod search;
 mod source_name;
 pub mod split;
 mod sqlite;
@@ -25,6 +29,7 @@ pub use error::{IndexError, VectorFault};
 pub use filter::{Condition, Filters, is_below};
 pub use indexing::{Embed, FileText, Indexed, Indexing, IndexingError};
 pub use model::ModelIdentity;
+pub use postgres::{PostgresLock, PostgresOptions, PostgresStore};
 pub use source_name::SourceName;
 pub use sqlite::{SourceLock, SqliteOptions, SqliteStore};
 pub use store::{

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::bounds::TOP_MAX;
 use crate::chunk::{Chunk, Metadata};
 use crate::error::IndexError;
 use crate::filter::Filters;
@@ -49,10 +50,24 @@ pub struct Query<'a> {
     pub text: &'a str,
     /// Its embedding and the model behind it; used by vector and hybrid search.
     pub vector: Option<(&'a ModelIdentity, &'a [f32])>,
-    /// How many rows at most, 1 to [`TOP_MAX`](crate::bounds::TOP_MAX).
+    /// How many rows at most, 1 to [`TOP_MAX`].
     pub top: usize,
     /// What the rows have to be, applied before ranking.
     pub filters: &'a Filters,
+}
+
+impl Query<'_> {
+    /// Refuses one beyond the bounds.
+    pub(crate) fn checked(&self) -> Result<(), IndexError> {
+        if self.top == 0 || self.top > TOP_MAX {
+            return Err(IndexError::TooMuch {
+                what: "rows of a result (at least 1)",
+                is: self.top,
+                max: TOP_MAX,
+            });
+        }
+        Ok(())
+    }
 }
 
 /// Which halves of a search ran.
@@ -89,6 +104,16 @@ pub struct Hit {
     pub metadata: Metadata,
     /// How well it fits: the cosine for vectors alone, otherwise 0 to 1.
     pub score: f32,
+}
+
+impl Hit {
+    /// Its tokens; when they were not counted, one for every four characters.
+    pub(crate) fn tokens(&self) -> u64 {
+        match self.metadata.size_tokens {
+            0 => (self.text.chars().count() as u64).div_ceil(4),
+            counted => counted,
+        }
+    }
 }
 
 /// What a search found.

@@ -2,20 +2,27 @@
 
 use rusqlite::ErrorCode;
 
-use crate::bounds::WAIT_MS_MAX;
 use crate::error::IndexError;
 
 /// Makes errors of one source.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Faults<'a>(&'a str);
+pub(super) struct Faults<'a> {
+    name: &'a str,
+    /// How long the database is waited for.
+    wait_ms: u64,
+}
 
 impl<'a> Faults<'a> {
-    pub(super) fn new(name: &'a str) -> Self {
-        Self(name)
+    pub(super) fn new(name: &'a str, wait_ms: u64) -> Self {
+        Self { name, wait_ms }
     }
 
     pub(super) fn name(self) -> &'a str {
-        self.0
+        self.name
+    }
+
+    pub(super) fn wait_ms(self) -> u64 {
+        self.wait_ms
     }
 
     /// The result with its error in this crate's words.
@@ -24,11 +31,11 @@ impl<'a> Faults<'a> {
     }
 
     pub(super) fn corrupt(self, detail: &str) -> IndexError {
-        IndexError::Corrupt { name: self.0.to_owned(), detail: detail.to_owned() }
+        IndexError::Corrupt { name: self.name.to_owned(), detail: detail.to_owned() }
     }
 
     fn error(self, error: &rusqlite::Error) -> IndexError {
-        let name = self.0.to_owned();
+        let name = self.name.to_owned();
         let detail = error.to_string();
         // A table or column that is not there, or holds another type, was not written by this program.
         let is_shape = detail.contains("no such table")
@@ -39,7 +46,7 @@ impl<'a> Faults<'a> {
             );
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                IndexError::Locked { name, waited_ms: WAIT_MS_MAX }
+                IndexError::Locked { name, waited_ms: self.wait_ms }
             }
             Some(ErrorCode::DiskFull) => IndexError::DiskFull { name },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {

@@ -27,11 +27,13 @@ use self::meta::Meta;
 use self::rebuild::SqliteRebuild;
 use self::schema::Set;
 use self::source::{Changed, Source};
-use crate::bounds::{CODES_BYTES_MAX, ROWS_PER_WRITE_MAX};
+use crate::bounds::{CODES_BYTES_MAX, WAIT_MS_MAX};
 use crate::chunk::Chunk;
 use crate::error::IndexError;
 use crate::filter::Filters;
 use crate::model::ModelIdentity;
+use crate::prepared::{bounded, said};
+use crate::search;
 use crate::source_name::SourceName;
 use crate::store::{
     Found, Hit, Query, Rebuild, Removal, SourceEntry, Stats, VectorStore, WriteMode, WriteOptions, Written,
@@ -49,11 +51,13 @@ pub struct SqliteOptions {
     pub source_bytes_max: Option<u64>,
     /// Bytes of codes that stay in memory over all sources.
     pub memory_bytes_max: usize,
+    /// How long a database that somebody else writes is waited for, in milliseconds.
+    pub wait_ms_max: u64,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { source_bytes_max: None, memory_bytes_max: CODES_BYTES_MAX }
+        Self { source_bytes_max: None, memory_bytes_max: CODES_BYTES_MAX, wait_ms_max: WAIT_MS_MAX }
     }
 }
 
@@ -104,7 +108,7 @@ impl SqliteStore {
             least.and_then(|least| open.remove(&least));
         }
         let folder = self.folder(name);
-        let Some(source) = Source::open(&folder, name, self.options.source_bytes_max, may_create)? else {
+        let Some(source) = Source::open(&folder, name, &self.options, may_create)? else {
             return Ok(None);
         };
         source.set_used(used);
@@ -195,17 +199,6 @@ impl SqliteStore {
     }
 }
 
-fn bounded(rows: &[Chunk]) -> Result<(), IndexError> {
-    if rows.len() > ROWS_PER_WRITE_MAX {
-        return Err(IndexError::TooMuch {
-            what: "rows of one write",
-            is: rows.len(),
-            max: ROWS_PER_WRITE_MAX,
-        });
-    }
-    Ok(())
-}
-
 impl VectorStore for SqliteStore {
     fn write(
         &self,
@@ -214,6 +207,7 @@ impl VectorStore for SqliteStore {
         options: &WriteOptions,
     ) -> Result<Written, IndexError> {
         bounded(rows)?;
+        said(options)?;
         // One that cannot be read is reported before anything is written.
         manifest::read(&self.root)?;
         let written = self.change(name, true, |connection, meta, faults| {
@@ -251,18 +245,18 @@ impl VectorStore for SqliteStore {
     }
 
     fn find_by_vector(&self, name: &SourceName, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
-        read::checked(query)?;
-        self.look(name, |view| view.by_vector(query))
+        query.checked()?;
+        self.look(name, |view| search::by_vector(view, query))
     }
 
     fn find_by_words(&self, name: &SourceName, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
-        read::checked(query)?;
-        self.look(name, |view| view.by_words(query))
+        query.checked()?;
+        self.look(name, |view| search::by_words(view, query))
     }
 
     fn find(&self, name: &SourceName, query: &Query<'_>) -> Result<Found, IndexError> {
-        read::checked(query)?;
-        self.look(name, |view| view.by_both(query))
+        query.checked()?;
+        self.look(name, |view| search::by_both(view, query))
     }
 
     fn enumerate(

@@ -1,6 +1,6 @@
 //! Looking at an index: everything in one transaction, so that all of it is of the same moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -14,15 +14,14 @@ use crate::bounds::TOP_MAX;
 use crate::chunk::Metadata;
 use crate::error::IndexError;
 use crate::filter::Filters;
-use crate::hybrid::{Candidate, by_share, fuse};
+use crate::query_words::WordHit;
 use crate::scan::cosine;
-use crate::store::{Found, Hit, Query, SearchMode, Stats};
+use crate::search::{Halves, Neighbour};
+use crate::store::{Hit, Query, Stats};
 
 /// Rows of the first pass that are compared exactly, at least and for each row that is returned.
 const EXACT_MIN: usize = 256;
 const EXACT_PER_TOP: usize = 8;
-/// Candidates of each half that are put into one order, at least.
-const CANDIDATES_MIN: usize = 100;
 
 /// An index as one transaction sees it.
 pub(super) struct View<'a> {
@@ -30,13 +29,6 @@ pub(super) struct View<'a> {
     pub(super) meta: Meta,
     snapshot: &'a mut Snapshot,
     faults: Faults<'a>,
-}
-
-/// A row with its exact cosine.
-struct Neighbour {
-    id: i64,
-    cosine: f32,
-    vector: Vec<f32>,
 }
 
 /// Looks at a source; nothing when it was dropped.
@@ -56,70 +48,19 @@ pub(super) fn look<T>(
     look(&mut view).map(Some)
 }
 
-/// Refuses a query beyond the bounds.
-pub(super) fn checked(query: &Query<'_>) -> Result<(), IndexError> {
-    if query.top == 0 || query.top > TOP_MAX {
-        return Err(IndexError::TooMuch {
-            what: "rows of a result (at least 1)",
-            is: query.top,
-            max: TOP_MAX,
-        });
-    }
-    Ok(())
-}
-
 impl View<'_> {
     pub(super) fn rows(&self) -> Result<u64, IndexError> {
         Ok(self.meta.rows(Set::Live))
     }
+}
 
-    pub(super) fn by_vector(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
-        let near = self.near(query, query.top)?;
-        self.hits(near.into_iter().map(|near| (near.id, near.cosine)), query)
-    }
-
-    pub(super) fn by_words(&mut self, query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
-        let found = self.with_words(query, query.top)?;
-        let candidates =
-            found.iter().map(|hit| Candidate { id: hit.id, cosine: None, share: hit.share, vector: vec![] });
-        self.hits(by_share(candidates, query.top).into_iter(), query)
-    }
-
-    pub(super) fn by_both(&mut self, query: &Query<'_>) -> Result<Found, IndexError> {
-        let count = query.top.saturating_mul(4).max(CANDIDATES_MIN);
-        let near = self.near(query, count)?;
-        let found = self.with_words(query, count)?;
-        let unit = self.unit(query)?;
-        let mode = match (near.is_empty(), found.is_empty()) {
-            (false, false) => SearchMode::Hybrid,
-            (false, true) => SearchMode::Vector,
-            (true, _) => SearchMode::Keyword,
-        };
-        let mut candidates: Vec<Candidate> = near
-            .into_iter()
-            .map(|near| Candidate { id: near.id, cosine: Some(near.cosine), share: 0.0, vector: near.vector })
-            .collect();
-        for hit in &found {
-            let vector = if mode == SearchMode::Hybrid { self.vector_of(hit.id)? } else { vec![] };
-            let cosine = unit.as_ref().filter(|_| !vector.is_empty()).map(|unit| cosine(&vector, unit));
-            candidates.push(Candidate { id: hit.id, cosine, share: hit.share, vector });
-        }
-        let order = match mode {
-            SearchMode::Hybrid | SearchMode::Vector => fuse(candidates, count),
-            SearchMode::Keyword => by_share(candidates, count),
-        };
-        let hits = self.hits(order.into_iter(), query)?;
-        Ok(Found { hits, mode })
-    }
-
-    /// The query's vector with length one, once it is one that the index can be asked with.
+impl Halves for View<'_> {
     fn unit(&self, query: &Query<'_>) -> Result<Option<Vec<f32>>, IndexError> {
         let Some((model, vector)) = query.vector else { return Ok(None) };
         self.meta.check(Set::Live, model, self.faults)?;
         model.unit(vector, || "the query".to_owned()).map(Some)
     }
 
-    /// The rows nearest to the query's vector with their cosines, best first.
     fn near(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<Neighbour>, IndexError> {
         let Some(unit) = self.unit(query)? else { return Ok(vec![]) };
         self.snapshot.refresh(self.connection, &self.meta, self.faults)?;
@@ -140,32 +81,27 @@ impl View<'_> {
         Ok(near)
     }
 
-    fn with_words(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<words::WordHit>, IndexError> {
+    fn with_words(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<WordHit>, IndexError> {
         self.snapshot.refresh(self.connection, &self.meta, self.faults)?;
         let set = self.snapshot.row_set(self.connection, query.filters, self.faults)?;
         let among = set.as_ref().map(|set| set.ids.as_slice());
         words::find(self.connection, query.text, self.meta.rows(Set::Live), count, among, self.faults)
     }
 
-    /// The exact vector of a row; empty when it has none.
-    fn vector_of(&self, id: i64) -> Result<Vec<f32>, IndexError> {
-        let mut statement =
-            self.faults.of(self.connection.prepare_cached("SELECT vector FROM chunks WHERE id = ?1"))?;
-        let mut rows = self.faults.of(statement.query([id]))?;
-        let Some(row) = self.faults.of(rows.next())? else { return Ok(vec![]) };
-        let bytes = self.faults.of(row.get_ref(0))?;
-        let bytes = bytes.as_blob().map_err(|_| self.faults.corrupt("a vector is no bytes"))?;
-        Ok(bytes.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect())
+    fn vectors_of(&mut self, ids: &[i64]) -> Result<HashMap<i64, Vec<f32>>, IndexError> {
+        let mut vectors = HashMap::with_capacity(ids.len());
+        for id in ids {
+            let vector = self.vector_of(*id)?;
+            if !vector.is_empty() {
+                vectors.insert(*id, vector);
+            }
+        }
+        Ok(vectors)
     }
 
-    /// Reads rows in the order given, those that meet the filters, up to the query's number.
-    fn hits(
-        &self,
-        rows: impl Iterator<Item = (i64, f32)>,
-        query: &Query<'_>,
-    ) -> Result<Vec<Hit>, IndexError> {
+    fn hits(&mut self, order: &[(i64, f32)], query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
         let mut hits = vec![];
-        for (id, score) in rows {
+        for (id, score) in order.iter().copied() {
             if hits.len() >= query.top {
                 break;
             }
@@ -180,6 +116,19 @@ impl View<'_> {
             }
         }
         Ok(hits)
+    }
+}
+
+impl View<'_> {
+    /// The exact vector of a row; empty when it has none.
+    fn vector_of(&self, id: i64) -> Result<Vec<f32>, IndexError> {
+        let mut statement =
+            self.faults.of(self.connection.prepare_cached("SELECT vector FROM chunks WHERE id = ?1"))?;
+        let mut rows = self.faults.of(statement.query([id]))?;
+        let Some(row) = self.faults.of(rows.next())? else { return Ok(vec![]) };
+        let bytes = self.faults.of(row.get_ref(0))?;
+        let bytes = bytes.as_blob().map_err(|_| self.faults.corrupt("a vector is no bytes"))?;
+        Ok(bytes.as_chunks::<4>().0.iter().map(|number| f32::from_le_bytes(*number)).collect())
     }
 
     fn hit(&self, (id, text, json): (i64, String, String), score: f32) -> Result<Hit, IndexError> {
@@ -205,11 +154,7 @@ impl View<'_> {
             if !filters.admits(&hit.metadata) {
                 continue;
             }
-            let counted = match hit.metadata.size_tokens {
-                0 => (hit.text.chars().count() as u64).div_ceil(4),
-                counted => counted,
-            };
-            tokens = tokens.saturating_add(counted);
+            tokens = tokens.saturating_add(hit.tokens());
             if tokens > tokens_max {
                 break;
             }

@@ -6,10 +6,11 @@ use super::fault::Faults;
 use super::schema::{self, Set};
 use super::snapshot::number;
 use super::source_lock::SourceLock;
-use super::{SqliteStore, bounded, meta, rows};
+use super::{SqliteStore, meta, rows};
 use crate::chunk::Chunk;
 use crate::error::IndexError;
 use crate::model::ModelIdentity;
+use crate::prepared::bounded;
 use crate::source_name::SourceName;
 use crate::store::{Rebuild, Written};
 

@@ -7,12 +7,12 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::fault::Faults;
 use super::schema::Set;
-use crate::bounds::{METADATA_BYTES_MAX, TEXT_BYTES_MAX};
-use crate::chunk::{Chunk, Metadata, derived_hash};
+use crate::chunk::{Chunk, Metadata};
 use crate::error::IndexError;
 use crate::filter::{COLUMNS, facet_number, facets};
 use crate::keyword;
 use crate::model::ModelIdentity;
+use crate::prepared::{Prepared, prepare};
 use crate::scan;
 use crate::store::Written;
 
@@ -74,21 +74,11 @@ impl<'c> RowWriter<'c> {
     }
 
     fn write_row(&mut self, at: usize, row: &Chunk) -> Result<bool, IndexError> {
-        let vector = self.checked(at, row)?;
-        let mut metadata = row.metadata.clone();
-        let path = metadata.path().to_owned();
-        if metadata.content_hash.is_empty() {
-            metadata.content_hash = derived_hash(&path, &row.text);
-        }
-        metadata.embedding_model = match self.model {
-            Some(model) if !vector.is_empty() => model.name.clone(),
-            Some(_) | None => String::new(),
-        };
-        let json = json_of(at, &metadata)?;
+        let Prepared { text, path, metadata, json, vector } = prepare(at, row, self.model)?;
         let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
         let inserted = self.faults.of(self.chunk.execute(params![
             metadata.content_hash,
-            row.text,
+            text,
             json,
             path,
             metadata.source_type,
@@ -111,44 +101,11 @@ impl<'c> RowWriter<'c> {
             self.faults.of(self.facet.execute([number, id]))?;
         }
         if let Some(words) = &mut self.words {
-            let terms = keyword::indexed(&row.text, metadata.parent_context.as_deref());
+            let terms = keyword::indexed(text, metadata.parent_context.as_deref());
             self.faults.of(words.execute(params![id, terms]))?;
         }
         Ok(true)
     }
-
-    /// The row's vector with length one; empty when it has none.
-    fn checked(&self, at: usize, row: &Chunk) -> Result<Vec<f32>, IndexError> {
-        let why = if row.text.trim().is_empty() {
-            Some("its text is empty".to_owned())
-        } else if row.text.len() > TEXT_BYTES_MAX {
-            Some(format!(
-                "its text has {} bytes and {TEXT_BYTES_MAX} are the limit; split it",
-                row.text.len()
-            ))
-        } else if self.model.is_none() && !row.vector.is_empty() {
-            Some("it has a vector and the write names no model".to_owned())
-        } else {
-            None
-        };
-        if let Some(why) = why {
-            return Err(IndexError::Row { row: at, why });
-        }
-        match self.model {
-            Some(model) => model.unit(&row.vector, || format!("row {at}")),
-            None => Ok(vec![]),
-        }
-    }
-}
-
-fn json_of(at: usize, metadata: &Metadata) -> Result<String, IndexError> {
-    let json = serde_json::to_string(metadata)
-        .map_err(|error| IndexError::Row { row: at, why: format!("its metadata is not JSON: {error}") })?;
-    if json.len() > METADATA_BYTES_MAX {
-        let why = format!("its metadata has {} bytes and {METADATA_BYTES_MAX} are the limit", json.len());
-        return Err(IndexError::Row { row: at, why });
-    }
-    Ok(json)
 }
 
 fn number_of(numbers: &mut HashMap<(String, String), i64>, key: &str, value: String) -> i64 {

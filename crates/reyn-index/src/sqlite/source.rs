@@ -12,10 +12,9 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::fault::Faults;
 use super::meta::Meta;
-use super::schema;
 use super::snapshot::Snapshot;
 use super::words;
-use crate::bounds::WAIT_MS_MAX;
+use super::{SqliteOptions, schema};
 use crate::error::IndexError;
 use crate::source_name::SourceName;
 
@@ -32,6 +31,7 @@ pub(super) struct Source {
     name: SourceName,
     path: PathBuf,
     file: (u64, u64),
+    wait_ms: u64,
     used: AtomicU64,
     writer: Mutex<Connection>,
     reader: Mutex<Reader>,
@@ -56,7 +56,7 @@ impl Source {
     pub(super) fn open(
         folder: &Path,
         name: &SourceName,
-        bytes_max: Option<u64>,
+        options: &SqliteOptions,
         may_create: bool,
     ) -> Result<Option<Self>, IndexError> {
         let path = folder.join(FILE);
@@ -70,10 +70,11 @@ impl Source {
                 source,
             })?;
         }
-        let faults = Faults::new(name.as_str());
+        let wait_ms = options.wait_ms_max;
+        let faults = Faults::new(name.as_str(), wait_ms);
         let mut writer = connect(&path, WRITER_CACHE_KIB, may_create, faults)?;
         schema::migrate(&mut writer, faults)?;
-        if let Some(bytes) = bytes_max {
+        if let Some(bytes) = options.source_bytes_max {
             let pages = bytes / u64::from(PAGE_BYTES);
             faults.of(writer.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())))?;
         }
@@ -85,6 +86,7 @@ impl Source {
             name: name.clone(),
             path,
             file,
+            wait_ms,
             used: AtomicU64::new(0),
             writer: Mutex::new(writer),
             reader: Mutex::new(Reader { connection: reader, snapshot: Snapshot::default() }),
@@ -92,7 +94,7 @@ impl Source {
     }
 
     pub(super) fn faults(&self) -> Faults<'_> {
-        Faults::new(self.name.as_str())
+        Faults::new(self.name.as_str(), self.wait_ms)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -159,7 +161,7 @@ fn connect(
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
     let connection = faults.of(Connection::open_with_flags(path, flags))?;
-    faults.of(connection.busy_timeout(Duration::from_millis(WAIT_MS_MAX)))?;
+    faults.of(connection.busy_timeout(Duration::from_millis(faults.wait_ms())))?;
     faults.of(connection.pragma_update(None, "page_size", PAGE_BYTES))?;
     faults.of(connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(())))?;
     // A commit is on the disk when it returns, whatever the machine does next.

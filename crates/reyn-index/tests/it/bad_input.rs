@@ -1,18 +1,23 @@
 //! What cannot be stored or read is a typed error, and what was there stays.
 
-use std::fs;
-use std::io::{Seek as _, SeekFrom, Write as _};
-
 use reyn_index::{
-    Chunk, Filters, IndexError, Metadata, ModelIdentity, Query, SourceName, SqliteOptions, SqliteStore,
-    VectorStore as _, WriteOptions,
+    Chunk, Filters, IndexError, Metadata, ModelIdentity, Query, Removal, SourceName, WriteOptions,
 };
 
-use crate::fixture::{DIMENSIONS, docs, model, near, options, row, store, vector, worded};
+use crate::fixture::{DIMENSIONS, docs, filters, model, near, options, row, texts, vector, worded};
+use crate::place::{Place, on_both_stores};
 
-#[test]
-fn a_write_with_one_bad_row_leaves_nothing_of_it() {
-    let (_folder, store) = store();
+on_both_stores!(
+    a_write_with_one_bad_row_leaves_nothing_of_it,
+    another_model_is_refused_and_both_are_named,
+    an_unknown_source_is_named_with_those_that_there_are,
+    what_is_no_text_is_refused_when_written_and_found_by_nobody_when_asked_for,
+    the_longest_text_path_and_hash_are_stored,
+    metadata_comes_back_as_it_was_given,
+);
+
+fn a_write_with_one_bad_row_leaves_nothing_of_it(place: &Place) {
+    let store = place.open();
     store.write(&docs(), &[row("a", 0, "first")], &options()).unwrap();
     let good = row("a", 1, "good");
     let with = |vector: Vec<f32>| Chunk { vector, ..row("a", 2, "bad") };
@@ -34,15 +39,14 @@ fn a_write_with_one_bad_row_leaves_nothing_of_it() {
             matches!(result, Err(IndexError::Vector { .. } | IndexError::Row { row: 1, .. })),
             "{result:?}"
         );
-        assert_eq!(worded(&store, "good bad first"), ["first"]);
+        assert_eq!(worded(&*store, "good bad first"), ["first"]);
     }
     let without_model = store.write(&docs(), &[good], &WriteOptions::default());
     assert!(matches!(without_model, Err(IndexError::Row { row: 0, .. })), "{without_model:?}");
 }
 
-#[test]
-fn another_model_is_refused_and_both_are_named() {
-    let (_folder, store) = store();
+fn another_model_is_refused_and_both_are_named(place: &Place) {
+    let store = place.open();
     store.write(&docs(), &[row("a", 0, "first")], &options()).unwrap();
     let other = ModelIdentity { revision: "2".into(), ..model() };
     let result = store.write(
@@ -65,9 +69,8 @@ fn another_model_is_refused_and_both_are_named() {
     assert!(matches!(store.find(&docs(), &query), Err(IndexError::TooMuch { .. })));
 }
 
-#[test]
-fn an_unknown_source_is_named_with_those_that_there_are() {
-    let (_folder, store) = store();
+fn an_unknown_source_is_named_with_those_that_there_are(place: &Place) {
+    let store = place.open();
     let none = SourceName::new("doc").unwrap();
     assert_eq!(
         store.stats(&none).unwrap_err().to_string(),
@@ -77,97 +80,75 @@ fn an_unknown_source_is_named_with_those_that_there_are() {
     assert_eq!(store.stats(&none).unwrap_err().to_string(), "there is no source `doc`; there is `docs`");
 }
 
-#[test]
-fn a_file_that_is_no_database_is_reported_and_can_be_dropped() {
-    let (folder, store) = store();
-    let place = folder.path().join("index/docs");
-    fs::create_dir_all(&place).unwrap();
-    for content in [&b"not a database at all, but long enough to look at"[..], &[0xff; 20_000]] {
-        fs::write(place.join("index.db"), content).unwrap();
-        let error = store.stats(&docs()).unwrap_err();
-        assert!(matches!(error, IndexError::Corrupt { .. }), "{error}");
-        assert!(error.to_string().ends_with("drop the source and index it again"), "{error}");
-        assert_eq!(store.sources().unwrap().len(), 1);
-        assert_eq!(store.drop_source(&docs()).unwrap(), 0);
-        store.write(&docs(), &[row("a", 0, "first")], &options()).unwrap();
-        assert_eq!(store.drop_source(&docs()).unwrap(), 1);
-        fs::create_dir_all(&place).unwrap();
-    }
-}
-
-#[test]
-fn damage_inside_the_file_is_reported_and_never_a_panic() {
-    let (folder, store) = store();
-    let rows: Vec<Chunk> = (0..200).map(|at| row("a", at, &format!("text number{at}"))).collect();
-    store.write(&docs(), &rows, &options()).unwrap();
-    drop(store);
-    let path = folder.path().join("index/docs/index.db");
-    let whole = fs::read(&path).unwrap();
-    let mut corrupt = 0;
-    for page in 1..whole.len() / 8192 {
-        fs::write(&path, &whole).unwrap();
-        let _ = fs::remove_file(path.with_file_name("index.db-wal"));
-        let _ = fs::remove_file(path.with_file_name("index.db-shm"));
-        let mut file = fs::File::options().write(true).open(&path).unwrap();
-        file.seek(SeekFrom::Start(page as u64 * 8192)).unwrap();
-        file.write_all(&[0xa5; 8192]).unwrap();
-        let store = SqliteStore::new(&folder.path().join("index"), SqliteOptions::default());
-        let (model, every, vector) = (model(), Filters::default(), vector(3, DIMENSIONS));
-        let query = Query { text: "text number3", vector: Some((&model, &vector)), top: 5, filters: &every };
-        match store.find(&docs(), &query) {
-            Err(IndexError::Corrupt { .. }) => corrupt += 1,
-            Err(error) => panic!("page {page}: {error}"),
-            Ok(_) => {}
-        }
-    }
-    assert!(corrupt > 3, "{corrupt}");
-}
-
-#[test]
-fn a_later_version_is_refused_and_left_alone() {
-    let (folder, store) = store();
+fn what_is_no_text_is_refused_when_written_and_found_by_nobody_when_asked_for(place: &Place) {
+    let store = place.open();
     store.write(&docs(), &[row("a", 0, "first")], &options()).unwrap();
-    drop(store);
-    let path = folder.path().join("index/docs/index.db");
-    let mut file = fs::File::options().write(true).open(&path).unwrap();
-    // Where the header keeps the version.
-    file.seek(SeekFrom::Start(60)).unwrap();
-    file.write_all(&7_u32.to_be_bytes()).unwrap();
-    let store = SqliteStore::new(&folder.path().join("index"), SqliteOptions::default());
-    assert!(matches!(store.stats(&docs()), Err(IndexError::Newer { version: 7, known: 1, .. })));
+    let mut of_metadata = row("a", 1, "second");
+    of_metadata.metadata.extra.insert("key".into(), "a\0b".into());
+    let mut of_key = row("a", 1, "second");
+    of_key.metadata.extra.insert("k\0".into(), 1.into());
+    for bad in [row("a", 1, "a\0b"), row("a\0b", 1, "second"), of_metadata, of_key] {
+        let error = store.write(&docs(), &[bad], &options()).unwrap_err();
+        assert!(matches!(error, IndexError::Row { row: 0, .. }), "{error}");
+        assert!(error.to_string().contains("NUL"), "{error}");
+    }
+    let said = WriteOptions { description: Some("\0".into()), ..options() };
+    assert!(matches!(store.write(&docs(), &[row("a", 1, "x")], &said), Err(IndexError::NotText { .. })));
+    assert_eq!(store.stats(&docs()).unwrap().rows, 1);
+    // A backslash that is written out is a text like any other.
+    let mut written_out = row("b", 2, "third");
+    written_out.metadata.extra.insert("key".into(), "\\u0000".into());
+    store.write(&docs(), &[written_out], &options()).unwrap();
+
+    for key in ["path", "source_type", "content_hash", "embedding_model", "chunk_index", "own"] {
+        let none = filters(&[(key, "a\0")]);
+        assert_eq!(texts(near(&*store, &vector(0, DIMENSIONS), &none, 5)), Vec::<String>::new(), "{key}");
+    }
+    assert_eq!(worded(&*store, "first\0"), ["first"]);
+    assert_eq!(store.remove(&docs(), Removal::Path("a\0")).unwrap(), 0);
+    assert_eq!(store.remove(&docs(), Removal::Hashes(&["\0".into()])).unwrap(), 0);
 }
 
-#[test]
-fn a_full_disk_loses_the_write_and_nothing_before_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let options_small = SqliteOptions { source_bytes_max: Some(2 << 20), ..SqliteOptions::default() };
-    let store = SqliteStore::new(folder.path(), options_small);
-    let mut written = 0;
-    let error = loop {
-        let rows: Vec<Chunk> = (written..written + 100)
-            .map(|at| row("a", at, &format!("number{at} {}", "x".repeat(400))))
-            .collect();
-        match store.write(&docs(), &rows, &options()) {
-            Ok(_) => written += 100,
-            Err(error) => break error,
-        }
-        assert!(written < 100_000);
+fn the_longest_text_path_and_hash_are_stored(place: &Place) {
+    let store = place.open();
+    // Different words, which no compression makes short.
+    let mut text: String =
+        (0..).map(|at| format!("w{:x} ", crate::fixture::mixed(at))).take(60_000).collect();
+    text.truncate(1 << 20);
+    let digits = |count: usize| -> String {
+        (0..)
+            .map(|at| format!("{:x}", crate::fixture::mixed(at)))
+            .flat_map(|text| text.chars().collect::<Vec<_>>())
+            .take(count)
+            .collect()
     };
-    assert!(matches!(error, IndexError::DiskFull { .. }), "{error}");
-    assert!(written > 0);
-    assert_eq!(store.stats(&docs()).unwrap().rows, written as u64);
-    assert_eq!(near(&store, &vector(5, DIMENSIONS), &Filters::default(), 1)[0].metadata.chunk_index, 5);
-    assert_eq!(store.drop_source(&docs()).unwrap(), written as u64);
+    let mut longest = row(&digits(2_048), 0, &text);
+    longest.metadata.content_hash = digits(256);
+    store.write(&docs(), std::slice::from_ref(&longest), &options()).unwrap();
+    let hits = near(&*store, &longest.vector, &Filters::default(), 1);
+    assert!(hits[0].text == text);
+    assert_eq!(worded(&*store, text.split(' ').nth(40_000).unwrap()).len(), 1);
+    for (path, hash) in [(2_049, 1), (1, 257)] {
+        let mut longer = row(&digits(path), 0, "text");
+        longer.metadata.content_hash = digits(hash);
+        let refused = store.write(&docs(), &[longer], &options());
+        assert!(matches!(refused, Err(IndexError::Row { row: 0, .. })), "{refused:?}");
+    }
+    assert_eq!(store.remove(&docs(), Removal::Path(&longest.metadata.source_path)).unwrap(), 1);
+    assert_eq!(worded(&*store, text.split(' ').nth(40_000).unwrap()).len(), 0);
 }
 
-#[test]
-fn a_manifest_that_cannot_be_read_is_reported_with_its_place() {
-    let (folder, store) = store();
-    store.write(&docs(), &[row("a", 0, "first")], &options()).unwrap();
-    fs::write(folder.path().join("index/sources.yaml"), "docs: [1, 2\n").unwrap();
-    assert!(matches!(store.sources(), Err(IndexError::Manifest { .. })));
-    let refused = store.write(&docs(), &[row("a", 1, "second")], &options());
-    assert!(matches!(refused, Err(IndexError::Manifest { .. })), "{refused:?}");
-    assert_eq!(worded(&store, "second"), Vec::<String>::new());
-    assert_eq!(worded(&store, "first"), ["first"]);
+fn metadata_comes_back_as_it_was_given(place: &Place) {
+    let store = place.open();
+    let mut given = row("a/b.md", 3, "text");
+    given.metadata.parent_context = Some("Guide > 導入".into());
+    given.metadata.content_hash = "h".into();
+    given.metadata.extra = serde_json::from_str(
+        r#"{"z":1,"a":{"deep":[1,2.5,-0.125,1e300,null,true,"\ud83d\ude00 \" \\ \n"]},"big":18446744073709551615,"one":1.0}"#,
+    )
+    .unwrap();
+    store.write(&docs(), std::slice::from_ref(&given), &options()).unwrap();
+    let hits = near(&*store, &given.vector, &filters(&[("z", "1"), ("one", "1.0")]), 1);
+    let expected = Metadata { embedding_model: "test/model".into(), ..given.metadata };
+    assert_eq!(hits.into_iter().map(|hit| hit.metadata).collect::<Vec<_>>(), [expected]);
 }

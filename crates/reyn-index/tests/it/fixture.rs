@@ -1,19 +1,10 @@
-//! Stores, rows and vectors for the tests.
+//! Rows, vectors and questions for the tests.
 
 use reyn_index::{
-    Chunk, Filters, Hit, Metadata, ModelIdentity, Query, SourceName, SqliteOptions, SqliteStore,
-    VectorStore as _, WriteOptions,
+    Chunk, Filters, Hit, Metadata, ModelIdentity, Query, SourceName, VectorStore, WriteOptions,
 };
-use tempfile::TempDir;
 
 pub(crate) const DIMENSIONS: usize = 32;
-
-/// A store in a folder of its own.
-pub(crate) fn store() -> (TempDir, SqliteStore) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::new(&folder.path().join("index"), SqliteOptions::default());
-    (folder, store)
-}
 
 pub(crate) fn docs() -> SourceName {
     SourceName::new("docs").unwrap()
@@ -63,14 +54,14 @@ pub(crate) fn filters(pairs: &[(&str, &str)]) -> Filters {
 }
 
 /// The texts that a vector finds.
-pub(crate) fn near(store: &SqliteStore, vector: &[f32], filters: &Filters, top: usize) -> Vec<Hit> {
+pub(crate) fn near(store: &dyn VectorStore, vector: &[f32], filters: &Filters, top: usize) -> Vec<Hit> {
     let model = model();
     let query = Query { text: "", vector: Some((&model, vector)), top, filters };
     store.find_by_vector(&docs(), &query).unwrap()
 }
 
 /// The texts that words find.
-pub(crate) fn worded(store: &SqliteStore, text: &str) -> Vec<String> {
+pub(crate) fn worded(store: &dyn VectorStore, text: &str) -> Vec<String> {
     let query = Query { text, vector: None, top: 10, filters: &Filters::default() };
     texts(store.find_by_words(&docs(), &query).unwrap())
 }

@@ -1,6 +1,6 @@
-//! A writer is killed a hundred times at moments that differ, and no row that it said was committed is lost.
+//! A writer is killed many times at moments that differ, and no row that it said was committed is lost.
 //!
-//! The writer is this test binary, started again with the name of a folder in its environment.
+//! The writer is this test binary, started again with the place of the store in its environment.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
@@ -8,11 +8,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use reyn_index::{Filters, Removal, SqliteOptions, SqliteStore, VectorStore as _};
+use reyn_index::{Filters, Removal};
 
 use crate::fixture::{DIMENSIONS, docs, mixed, near, options, row, vector};
+use crate::place::{Place, on_both_stores};
 
-const FOLDER: &str = "REYN_INDEX_KILLED";
+on_both_stores!(a_hundred_kills_lose_no_committed_row);
+
+const PLACE: &str = "REYN_INDEX_KILLED";
 const BEGIN: &str = "REYN_INDEX_BEGIN";
 const KILLS: u64 = 100;
 /// Rows of one write of the writer.
@@ -26,8 +29,8 @@ const START_MAX: Duration = Duration::from_secs(10);
 /// Writes batches and prints the first number after each commit, until it is killed. No test unless started so.
 #[test]
 fn writer() {
-    let (Ok(folder), Ok(begin)) = (std::env::var(FOLDER), std::env::var(BEGIN)) else { return };
-    let store = SqliteStore::new(folder.as_ref(), SqliteOptions::default());
+    let (Ok(told), Ok(begin)) = (std::env::var(PLACE), std::env::var(BEGIN)) else { return };
+    let store = Place::from_told(&told).open();
     let begin: usize = begin.parse().unwrap();
     for from in (begin..begin + 100_000).step_by(BATCH) {
         let rows: Vec<_> =
@@ -41,15 +44,13 @@ fn writer() {
     }
 }
 
-#[test]
-fn a_hundred_kills_lose_no_committed_row() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_hundred_kills_lose_no_committed_row(place: &Place) {
     let mut committed: Vec<usize> = vec![];
     for kill in 0..KILLS {
         let begin = usize::try_from(kill).unwrap() * 1_000_000;
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "killed::writer", "--nocapture", "--test-threads=1"])
-            .env(FOLDER, folder.path())
+            .env(PLACE, place.told())
             .env(BEGIN, begin.to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -77,7 +78,7 @@ fn a_hundred_kills_lose_no_committed_row() {
         committed.extend(lived.into_iter().chain(committed_now));
     }
     assert!(committed.len() > 50, "{} batches in {KILLS} lives: too few to say anything", committed.len());
-    let store = SqliteStore::new(folder.path(), SqliteOptions::default());
+    let store = place.open();
     let hashes = store.content_hashes(&docs()).unwrap();
     for from in &committed {
         for at in from + 1..from + BATCH {
@@ -90,7 +91,7 @@ fn a_hundred_kills_lose_no_committed_row() {
     assert_eq!(stats.rows, hashes.len() as u64);
     assert_eq!(store.sources().unwrap()[0].rows, stats.rows);
     let some = committed[committed.len() / 2] + 1;
-    let hits = near(&store, &vector(some as u64, DIMENSIONS), &Filters::default(), 1);
+    let hits = near(&*store, &vector(some as u64, DIMENSIONS), &Filters::default(), 1);
     assert_eq!(hits[0].metadata.chunk_index, some as u64);
     store.write(&docs(), &[row("after", 5, "after")], &options()).unwrap();
 }

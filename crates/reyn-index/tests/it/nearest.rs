@@ -2,9 +2,12 @@
 
 use proptest::prelude::*;
 use reyn_index::scan::{Codes, cosine, encode};
-use reyn_index::{Chunk, Filters, ModelIdentity, Query, VectorStore as _, WriteOptions};
+use reyn_index::{Chunk, Filters, ModelIdentity, Query, WriteOptions};
 
-use crate::fixture::{docs, mixed, row, store, vector};
+use crate::fixture::{docs, mixed, row, vector};
+use crate::place::{Place, on_both_stores};
+
+on_both_stores!(of_the_ten_nearest_99_in_100_are_found_among_clustered_vectors);
 
 const DIMENSIONS: usize = 256;
 const ROWS: u64 = 20_000;
@@ -16,9 +19,8 @@ fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     vector
 }
 
-#[test]
-fn of_the_ten_nearest_99_in_100_are_found_among_clustered_vectors() {
-    let (_folder, store) = store();
+fn of_the_ten_nearest_99_in_100_are_found_among_clustered_vectors(place: &Place) {
+    let store = place.open();
     let model = ModelIdentity { name: "m".into(), revision: String::new(), dimensions: DIMENSIONS };
     let options =
         WriteOptions { model: Some(model.clone()), is_without_words: true, ..WriteOptions::default() };

@@ -2,14 +2,17 @@
 //! folder and `REYN_RETRIEVAL_VECTORS` one with `passages.f32` and `queries.f32`, the vectors in its order.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
-use reyn_index::{
-    Chunk, Filters, Metadata, ModelIdentity, Query, SearchMode, VectorStore as _, WriteOptions,
-};
+use reyn_index::{Chunk, Filters, Metadata, ModelIdentity, Query, SearchMode, WriteOptions};
 use serde_json::Value;
 
-use crate::fixture::{docs, mixed, store};
+use crate::fixture::{docs, mixed};
+use crate::place::{Place, on_both_stores};
+
+on_both_stores!(both_halves_together_find_more_than_either);
 
 const TOP: usize = 5;
 const FOLDS: usize = 5;
@@ -21,23 +24,21 @@ struct Asked {
     found: [Vec<String>; 3],
 }
 
-#[test]
-fn both_halves_together_find_more_than_either() {
+fn both_halves_together_find_more_than_either(place: &Place) {
     let (Ok(cases), Ok(vectors)) =
         (std::env::var("REYN_RETRIEVAL_CASES"), std::env::var("REYN_RETRIEVAL_VECTORS"))
     else {
-        eprintln!("no retrieval set is named, so none is measured");
         return;
     };
-    let asked = ask(cases.as_ref(), vectors.as_ref());
+    let asked = ask(place, cases.as_ref(), vectors.as_ref());
     let mut kinds: BTreeMap<&str, Vec<[f64; 3]>> = BTreeMap::new();
     for query in &asked {
         let scores = [0, 1, 2].map(|half| ndcg(&query.found[half], &query.relevant));
         kinds.entry(&query.kind).or_default().push(scores);
         kinds.entry("all").or_default().push(scores);
     }
-    println!(
-        "{:<14} {:>7} {:>8} {:>8} {:>8} {:>16}",
+    let mut table = format!(
+        "{:<14} {:>7} {:>8} {:>8} {:>8} {:>16}\n",
         "kind", "queries", "vectors", "words", "both", "over folds"
     );
     let mut problems = vec![];
@@ -57,27 +58,30 @@ fn both_halves_together_find_more_than_either() {
             .collect();
         let least = folds.iter().copied().fold(f64::INFINITY, f64::min);
         let most = folds.iter().copied().fold(0.0, f64::max);
-        println!(
+        writeln!(
+            table,
             "{kind:<14} {:>7} {vectors:>8.3} {words:>8.3} {both:>8.3} {least:>8.2}-{most:.2}",
             scores.len()
-        );
+        )
+        .unwrap();
         if scores.len() >= 13 && both < vectors.max(words) - 0.03 {
             problems.push(format!("{kind}: {both:.3} is below the better half"));
         }
     }
+    std::io::stdout().write_all(table.as_bytes()).unwrap();
     assert_eq!(problems, Vec::<String>::new());
     let all = mean(kinds["all"].iter().map(|score| score[2]));
     assert!(all >= 0.82, "{all:.4}");
 }
 
-fn ask(cases: &Path, vectors: &Path) -> Vec<Asked> {
+fn ask(place: &Place, cases: &Path, vectors: &Path) -> Vec<Asked> {
     let passages = lines(&cases.join("passages.jsonl"));
     let queries = lines(&cases.join("queries.jsonl"));
     let passage_vectors = numbers(&vectors.join("passages.f32"), passages.len());
     let query_vectors = numbers(&vectors.join("queries.f32"), queries.len());
     let model =
         ModelIdentity { name: "m".into(), revision: String::new(), dimensions: passage_vectors[0].len() };
-    let (_folder, store) = store();
+    let store = place.open();
     let rows: Vec<Chunk> = passages
         .iter()
         .zip(passage_vectors)

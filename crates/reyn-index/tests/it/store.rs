@@ -3,25 +3,36 @@
 use std::collections::BTreeMap;
 
 use reyn_index::{
-    Filters, IndexError, ModelIdentity, Query, Removal, SearchMode, SourceName, SqliteOptions, SqliteStore,
-    VectorStore as _, WriteMode, WriteOptions, Written,
+    Filters, IndexError, ModelIdentity, Query, Removal, SearchMode, SourceName, VectorStore, WriteMode,
+    WriteOptions, Written,
 };
 
-use crate::fixture::{DIMENSIONS, docs, filters, model, near, options, row, store, texts, vector, worded};
+use crate::fixture::{DIMENSIONS, docs, filters, model, near, options, row, texts, vector, worded};
+use crate::place::{Place, on_both_stores};
 
-#[test]
-fn a_row_is_found_by_its_vector_by_its_words_and_by_both() {
-    let (_folder, store) = store();
+on_both_stores!(
+    a_row_is_found_by_its_vector_by_its_words_and_by_both,
+    a_row_that_is_there_is_skipped_and_replacing_takes_the_others_away,
+    an_older_reader_sees_what_another_process_wrote_and_removed,
+    filters_choose_rows_before_they_are_ranked,
+    rows_are_enumerated_by_path_and_place_up_to_a_number_of_tokens,
+    removing_takes_a_file_or_single_rows_and_hashes_say_what_is_there,
+    sources_are_listed_with_what_was_said_of_them,
+    a_rebuild_answers_from_the_old_rows_until_it_is_finished_and_is_taken_up_again,
+);
+
+fn a_row_is_found_by_its_vector_by_its_words_and_by_both(place: &Place) {
+    let store = place.open();
     let rows = [row("a.md", 0, "the refund takes five days"), row("b.md", 1, "ERR-4021: 接続が切れました")];
     assert_eq!(store.write(&docs(), &rows, &options()).unwrap(), Written { written: 2, skipped: 0 });
 
-    let hits = near(&store, &rows[1].vector, &Filters::default(), 1);
+    let hits = near(&*store, &rows[1].vector, &Filters::default(), 1);
     assert_eq!((hits[0].text.as_str(), (hits[0].score * 1e4).round()), ("ERR-4021: 接続が切れました", 1e4));
     for text in ["err-4021", "ERR4021", "４０２１", "接続", "切れた"] {
-        assert_eq!(worded(&store, text), ["ERR-4021: 接続が切れました"], "{text}");
+        assert_eq!(worded(&*store, text), ["ERR-4021: 接続が切れました"], "{text}");
     }
-    assert_eq!(worded(&store, "refuse"), Vec::<String>::new());
-    assert_eq!(worded(&store, "refudn"), ["the refund takes five days"]);
+    assert_eq!(worded(&*store, "refuse"), Vec::<String>::new());
+    assert_eq!(worded(&*store, "refudn"), ["the refund takes five days"]);
 
     let (model, every) = (model(), Filters::default());
     let query = Query { text: "ERR-4021", vector: Some((&model, &rows[0].vector)), top: 5, filters: &every };
@@ -34,40 +45,37 @@ fn a_row_is_found_by_its_vector_by_its_words_and_by_both() {
     assert!((0.5..=1.0).contains(&found.hits[0].score), "{}", found.hits[0].score);
 }
 
-#[test]
-fn a_row_that_is_there_is_skipped_and_replacing_takes_the_others_away() {
-    let (_folder, store) = store();
+fn a_row_that_is_there_is_skipped_and_replacing_takes_the_others_away(place: &Place) {
+    let store = place.open();
     let rows = [row("a.md", 0, "one"), row("a.md", 1, "two"), row("a.md", 2, "two"), row("b.md", 3, "two")];
     assert_eq!(store.write(&docs(), &rows, &options()).unwrap(), Written { written: 3, skipped: 1 });
     assert_eq!(store.write(&docs(), &rows, &options()).unwrap(), Written { written: 0, skipped: 4 });
     let replace = WriteOptions { mode: WriteMode::Replace, ..options() };
     assert_eq!(store.write(&docs(), &rows[..1], &replace).unwrap(), Written { written: 1, skipped: 0 });
-    assert_eq!(texts(near(&store, &rows[1].vector, &Filters::default(), 9)), ["one"]);
-    assert_eq!(worded(&store, "two"), Vec::<String>::new());
+    assert_eq!(texts(near(&*store, &rows[1].vector, &Filters::default(), 9)), ["one"]);
+    assert_eq!(worded(&*store, "two"), Vec::<String>::new());
     assert_eq!(store.stats(&docs()).unwrap().rows, 1);
 }
 
-#[test]
-fn an_older_reader_sees_what_another_process_wrote_and_removed() {
-    let (folder, store) = store();
-    let other = SqliteStore::new(&folder.path().join("index"), SqliteOptions::default());
+fn an_older_reader_sees_what_another_process_wrote_and_removed(place: &Place) {
+    let store = place.open();
+    let other = place.open();
     let rows = [row("a.md", 0, "one"), row("b.md", 1, "two"), row("b/c.md", 2, "three")];
     store.write(&docs(), &rows[..2], &options()).unwrap();
-    let all = |store: &SqliteStore| texts(near(store, &rows[2].vector, &Filters::default(), 9)).len();
-    assert_eq!((all(&store), all(&other)), (2, 2));
+    let all = |store: &dyn VectorStore| texts(near(store, &rows[2].vector, &Filters::default(), 9)).len();
+    assert_eq!((all(&*store), all(&*other)), (2, 2));
     store.write(&docs(), &rows[2..], &options()).unwrap();
-    assert_eq!((all(&store), all(&other)), (3, 3));
+    assert_eq!((all(&*store), all(&*other)), (3, 3));
     assert_eq!(other.remove(&docs(), Removal::Path("b")).unwrap(), 1);
-    assert_eq!((all(&store), all(&other)), (2, 2));
+    assert_eq!((all(&*store), all(&*other)), (2, 2));
     assert_eq!(other.drop_source(&docs()).unwrap(), 2);
     assert!(matches!(store.stats(&docs()), Err(IndexError::UnknownSource { .. })));
     store.write(&docs(), &rows[2..], &options()).unwrap();
-    assert_eq!((all(&store), all(&other)), (1, 1));
+    assert_eq!((all(&*store), all(&*other)), (1, 1));
 }
 
-#[test]
-fn filters_choose_rows_before_they_are_ranked() {
-    let (_folder, store) = store();
+fn filters_choose_rows_before_they_are_ranked(place: &Place) {
+    let store = place.open();
     let mut rows: Vec<_> = (0..300)
         .map(|at| {
             row(if at % 3 == 0 { "docs/a/x.md" } else { "docs/ab.md" }, at, &format!("text number{at}"))
@@ -90,7 +98,7 @@ fn filters_choose_rows_before_they_are_ranked() {
         (&[("source_type", "code")], 0),
     ] {
         let filters = filters(pairs);
-        let hits = near(&store, &vector(1, DIMENSIONS), &filters, 1000);
+        let hits = near(&*store, &vector(1, DIMENSIONS), &filters, 1000);
         assert_eq!(hits.len(), count, "{pairs:?}");
         assert!(hits.iter().all(|hit| filters.admits(&hit.metadata)), "{pairs:?}");
         let query = Query { text: "text", vector: None, top: 1000, filters: &filters };
@@ -99,9 +107,8 @@ fn filters_choose_rows_before_they_are_ranked() {
     }
 }
 
-#[test]
-fn rows_are_enumerated_by_path_and_place_up_to_a_number_of_tokens() {
-    let (_folder, store) = store();
+fn rows_are_enumerated_by_path_and_place_up_to_a_number_of_tokens(place: &Place) {
+    let store = place.open();
     let mut rows =
         [row("b", 1, "4"), row("a", 1, "2"), row("b", 0, "3"), row("a", 0, "1"), row("c", 0, "long text")];
     rows[4].metadata.size_tokens = 0;
@@ -115,9 +122,8 @@ fn rows_are_enumerated_by_path_and_place_up_to_a_number_of_tokens() {
     }
 }
 
-#[test]
-fn removing_takes_a_file_or_single_rows_and_hashes_say_what_is_there() {
-    let (_folder, store) = store();
+fn removing_takes_a_file_or_single_rows_and_hashes_say_what_is_there(place: &Place) {
+    let store = place.open();
     let mut rows = [row("a.md", 0, "one"), row("a.md", 1, "two"), row("b.md", 0, "three")];
     for (row, hash) in rows.iter_mut().zip(["h1", "h2", "h3"]) {
         row.metadata.content_hash = hash.into();
@@ -132,20 +138,19 @@ fn removing_takes_a_file_or_single_rows_and_hashes_say_what_is_there() {
     assert_eq!(store.remove(&docs(), Removal::Path("b.md/")).unwrap(), 1);
     assert_eq!(store.content_hashes(&docs()).unwrap(), hashes(&[("a.md", &["h2"])]));
     assert_eq!(store.content_hashes(&SourceName::new("none").unwrap()).unwrap(), BTreeMap::new());
-    assert_eq!(worded(&store, "one two three"), ["two"]);
+    assert_eq!(worded(&*store, "one two three"), ["two"]);
     assert_eq!(store.write(&docs(), &rows, &options()).unwrap(), Written { written: 2, skipped: 1 });
 }
 
-#[test]
-fn sources_are_listed_with_what_was_said_of_them_even_without_a_manifest() {
-    let (folder, store) = store();
+fn sources_are_listed_with_what_was_said_of_them(place: &Place) {
+    let store = place.open();
     let notes = SourceName::new("メモ").unwrap();
     let said = WriteOptions { description: Some("Our docs".into()), path: Some("docs/".into()), ..options() };
     store.write(&docs(), &[row("a", 0, "one")], &said).unwrap();
     store.write(&docs(), &[row("a", 1, "two")], &options()).unwrap();
     let words = reyn_index::Chunk { vector: vec![], ..row("n", 0, "覚え書き") };
     store.write(&notes, &[words], &WriteOptions::default()).unwrap();
-    let listed = |store: &SqliteStore| -> Vec<(String, String, String, u64, Option<String>)> {
+    let listed = |store: &dyn VectorStore| -> Vec<(String, String, String, u64, Option<String>)> {
         let entries = store.sources().unwrap();
         assert!(entries.iter().all(|entry| entry.last_indexed.is_some()));
         entries
@@ -158,20 +163,16 @@ fn sources_are_listed_with_what_was_said_of_them_even_without_a_manifest() {
     let of_notes = ("メモ".to_owned(), "Index of source 'メモ'".to_owned(), "(unknown)".to_owned(), 1, None);
     let model = Some("test/model".to_owned());
     assert_eq!(
-        listed(&store),
-        [("docs".to_owned(), "Our docs".to_owned(), "docs/".to_owned(), 2, model.clone()), of_notes.clone()]
+        listed(&*store),
+        [("docs".to_owned(), "Our docs".to_owned(), "docs/".to_owned(), 2, model), of_notes]
     );
-    std::fs::remove_file(folder.path().join("index/sources.yaml")).unwrap();
-    let of_docs = ("docs".to_owned(), "Index of source 'docs'".to_owned(), "(unknown)".to_owned(), 2, model);
-    assert_eq!(listed(&store), [of_docs, of_notes]);
     assert_eq!(store.drop_source(&notes).unwrap(), 1);
     assert_eq!(store.drop_source(&notes).unwrap(), 0);
-    assert_eq!(listed(&store).len(), 1);
+    assert_eq!(listed(&*store).len(), 1);
 }
 
-#[test]
-fn a_rebuild_answers_from_the_old_rows_until_it_is_finished_and_is_taken_up_again() {
-    let (folder, store) = store();
+fn a_rebuild_answers_from_the_old_rows_until_it_is_finished_and_is_taken_up_again(place: &Place) {
+    let store = place.open();
     let rows: Vec<_> = (0..50).map(|at| row(&format!("{at}.md"), at, &format!("text number{at}"))).collect();
     store.write(&docs(), &rows, &options()).unwrap();
     let new = ModelIdentity { name: "test/new".into(), revision: String::new(), dimensions: 8 };
@@ -192,9 +193,9 @@ fn a_rebuild_answers_from_the_old_rows_until_it_is_finished_and_is_taken_up_agai
         assert!(matches!(rebuild.finish(), Err(IndexError::ChangedMeanwhile { rows: 10, .. })));
     }
     assert_eq!(store.stats(&docs()).unwrap().rebuilt_rows, Some(40));
-    assert_eq!(near(&store, &rows[3].vector, &Filters::default(), 1)[0].text, "text number3");
+    assert_eq!(near(&*store, &rows[3].vector, &Filters::default(), 1)[0].text, "text number3");
 
-    let other = SqliteStore::new(&folder.path().join("index"), SqliteOptions::default());
+    let other = place.open();
     let mut rebuild = other.rebuild(&docs(), Some(&new)).unwrap();
     store.remove(&docs(), Removal::Path("0.md")).unwrap();
     store.write(&docs(), &[row("late.md", 99, "written meanwhile")], &options()).unwrap();
@@ -214,7 +215,7 @@ fn a_rebuild_answers_from_the_old_rows_until_it_is_finished_and_is_taken_up_agai
     let query_vector = vector(99, 8);
     let query = Query { text: "", vector: Some((&new, &query_vector)), top: 1, filters: &Filters::default() };
     assert_eq!(texts(store.find_by_vector(&docs(), &query).unwrap()), ["written meanwhile"]);
-    assert_eq!(worded(&store, "number0"), Vec::<String>::new());
+    assert_eq!(worded(&*store, "number0"), Vec::<String>::new());
     let stats = store.stats(&docs()).unwrap();
     assert_eq!((stats.rows, stats.vectors, stats.model, stats.rebuilt_rows), (50, 50, Some(new), None));
     assert_eq!(stats.paths, 50);
