@@ -25,6 +25,7 @@ use crate::screening::Screening;
 use crate::session::{Journal, SessionError};
 
 mod asking;
+mod memory;
 mod outside;
 mod question;
 
@@ -134,6 +135,10 @@ impl Gate {
                     return Ok(Judged::Refused(error));
                 }
             }
+            let prepared = match self.looked_through_for_memory(call, prepared, journal).await? {
+                Ok(prepared) => prepared,
+                Err(error) => return Ok(Judged::Refused(error)),
+            };
             let (prepared, need, reason) = match self.decided(prepared) {
                 Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
                 Decision::Refuse { need, refusal } => {
