@@ -8,6 +8,7 @@ use crate::commands::completions::{CompletionsArgs, INSTALL};
 use crate::commands::config::edit::EditArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::man::ManArgs;
+use crate::commands::memory::MemoryCommand;
 use crate::commands::permissions::PermissionsCommand;
 use crate::commands::sessions::SessionsCommand;
 
@@ -66,6 +67,9 @@ Examples:
   reyn events --follow --session 20260102-030405-a1b2
   reyn events --verify")]
     Events(EventsArgs),
+    /// Look at and change what is remembered from one session to the next.
+    #[command(subcommand, after_help = "Example: reyn memory list")]
+    Memory(MemoryCommand),
     /// List and take back what was answered with "always".
     #[command(subcommand, after_help = "Example: reyn permissions list")]
     Permissions(PermissionsCommand),

@@ -66,6 +66,7 @@ fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Events(args) => commands::events::run(args, Timestamp::now()),
         Command::Config(command) => commands::config::run(command),
         Command::Models(command) => commands::models::run(command),
+        Command::Memory(command) => commands::memory::run(command),
         Command::Permissions(command) => commands::permissions::run(command),
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Completions(args) => Ok(commands::completions::run(args)),
@@ -117,6 +118,7 @@ const fn form(command: &Command) -> Form {
         | Command::Chat(_)
         | Command::Completions(_)
         | Command::Man(_) => false,
+        Command::Memory(command) => command.is_json(),
         Command::Permissions(command) => command.is_json(),
         Command::Doctor(args) => args.json,
         Command::Sessions(command) => command.wants_json(),

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A workspace, and what a session in it is allowed.
 pub(crate) struct Stage {
-    _dir: TempDir,
+    pub _dir: TempDir,
     pub root: PathBuf,
     pub sealed: Vec<PathBuf>,
     pub policy: FilePolicy,
@@ -42,6 +42,7 @@ pub(crate) struct Stage {
     pub call_time_max: Duration,
     pub registry: Arc<Registry>,
     pub framing: Framing,
+    pub screening: Screening,
     pub cancel: CancellationToken,
 }
 
@@ -65,6 +66,7 @@ impl Stage {
             call_time_max: Duration::from_secs(20),
             registry: Arc::new(reyn_tools::builtin()),
             framing: Framing::default(),
+            screening: Screening::default(),
             cancel: CancellationToken::new(),
         }
     }
@@ -107,7 +109,7 @@ impl Stage {
             environment: Environment::default(),
             limits: self.limits,
             call_time_max: self.call_time_max,
-            screening: Screening::default(),
+            screening: self.screening.clone(),
             audit: AuditSettings::default(),
             clock: Arc::new(move || now),
             emitter: "token".into(),
