@@ -39,7 +39,7 @@ pub(crate) enum MemoryCommand {
     #[command(after_help = "\
 Examples:
   reyn memory add likes_tabs \"Tabs, never spaces.\" --type user
-  reyn memory add deploy --description \"How we deploy\" < deploy.md")]
+  cat deploy.md | reyn memory add deploy --description \"How we deploy\"")]
     Add(AddArgs),
     /// Forget a note.
     #[command(after_help = "Example: reyn memory rm likes_tabs")]
