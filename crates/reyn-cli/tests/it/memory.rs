@@ -135,6 +135,14 @@ fn what_the_model_remembers_stands_in_the_prompt_of_a_later_session() {
         fake/test (`llm.model` in ~/.reyn/config.yaml:2) · session SESSION
         · remember_shared tabs
           saved tabs, layer shared
+            @@ -0,0 +1,7 @@
+            +---
+            +name: Indentation
+            +description: likes tabs
+            +type: user
+            +---
+            +
+            +Tabs.
     "#]]
     .assert_eq(&done.stderr);
     let _ = place.run(["ask", "what do I like?"]).exits(0);
