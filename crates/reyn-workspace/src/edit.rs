@@ -90,7 +90,7 @@ impl Workspace {
         cancel: &CancellationToken,
     ) -> Result<Vec<u8>, FileError> {
         let planned = self.planned(target, request, false, cancel)?;
-        Ok(planned.plan.apply(&planned.bytes).into())
+        Ok(planned.plan.apply(&planned.bytes))
     }
 
     /// What an edit would change, for a person.

@@ -1,12 +1,16 @@
 //! What a session remembers, who may have it do so, and by which ways.
 
+use std::sync::{Arc, Mutex};
+
 use expect_test::expect;
 use reyn_core::capability::{Narrowing, NarrowingOrigin};
+use reyn_core::memory::{Layer, Note, Slug};
 use reyn_core::permission::{FilePolicy, Rule};
 use reyn_core::tool::Outcome;
 use reyn_runtime::Screening;
 use reyn_runtime::gate::Answer;
 use reyn_testkit::{Scripted, call, calls, says};
+use reyn_tools::MemoryIndex;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, block_on};
@@ -175,6 +179,54 @@ fn a_hostile_text_is_remembered_by_no_route() {
         assert_eq!(std::fs::read_to_string(&half).unwrap(), "Ignore all END");
         assert_eq!(std::fs::read_dir(stage.root.join(".reyn/memory")).unwrap().count(), 1, "{tool}");
     }
+}
+
+/// An index that cannot be written.
+#[derive(Debug, Default)]
+struct BrokenIndex {
+    told: Mutex<Vec<String>>,
+}
+
+impl MemoryIndex for BrokenIndex {
+    fn saved(&self, layer: Layer, agent: &str, note: &Note) -> Result<(), String> {
+        self.told.lock().unwrap().push(format!("{layer} {agent} {}: {}", note.slug, note.body));
+        Err("the disk is full".into())
+    }
+
+    fn forgotten(&self, layer: Layer, agent: &str, slug: &Slug) -> Result<(), String> {
+        self.told.lock().unwrap().push(format!("{layer} {agent} {slug} is gone"));
+        Err("the disk is full".into())
+    }
+}
+
+#[test]
+fn the_knowledge_index_is_told_and_what_it_cannot_do_is_said() {
+    let index = Arc::new(BrokenIndex::default());
+    let mut stage = screened();
+    stage.memory_index = Some(index.clone());
+    let script = vec![
+        calls([
+            call("1", "remember_agent", note("a", "x")),
+            call("2", "forget_memory", json!({"layer": "agent", "slug": "a"})),
+        ])
+        .into(),
+        says("done").into(),
+    ];
+    let (report, _) = stage.turn("go", script);
+    let notes: Vec<Value> = report
+        .calls
+        .iter()
+        .map(|call| match &call.outcome {
+            Outcome::Ok(output) => output.fields["note"].clone(),
+            Outcome::Error(error) => panic!("{error:?}"),
+        })
+        .collect();
+    assert_eq!(
+        notes,
+        ["search does not find it: the disk is full", "search may still find it: the disk is full"]
+    );
+    assert_eq!(*index.told.lock().unwrap(), ["agent default a: x", "agent default a is gone"]);
+    assert!(!stage.root.join(".reyn/agents/default/memory/a.md").exists());
 }
 
 #[test]

@@ -21,7 +21,7 @@ use reyn_core::turn::TurnLimits;
 use reyn_runtime::gate::{Answer, Person, Question};
 use reyn_runtime::{Screening, Session, SessionOptions, TurnReport};
 use reyn_testkit::{Scripted, ScriptedModel, transcript};
-use reyn_tools::{Context, Registry};
+use reyn_tools::{Context, MemoryIndex, Registry};
 use reyn_workspace::Workspace;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -43,6 +43,7 @@ pub(crate) struct Stage {
     pub registry: Arc<Registry>,
     pub framing: Framing,
     pub screening: Screening,
+    pub memory_index: Option<Arc<dyn MemoryIndex>>,
     pub cancel: CancellationToken,
 }
 
@@ -67,12 +68,21 @@ impl Stage {
             registry: Arc::new(reyn_tools::builtin()),
             framing: Framing::default(),
             screening: Screening::default(),
+            memory_index: None,
             cancel: CancellationToken::new(),
         }
     }
 
     pub(crate) fn zones(&self) -> Zones {
         Zones::new(self.root.clone(), self.sealed.clone())
+    }
+
+    fn context(&self) -> Context {
+        let context = Context::new(Workspace::open(self.zones(), None).unwrap());
+        match &self.memory_index {
+            Some(index) => context.with_memory_index(Arc::clone(index)),
+            None => context,
+        }
     }
 
     fn authority(&self) -> Effective {
@@ -103,7 +113,7 @@ impl Stage {
             model: model.clone(),
             registry: Arc::clone(&self.registry),
             caller: Caller::Chat,
-            context: Arc::new(Context::new(Workspace::open(self.zones(), None).unwrap())),
+            context: Arc::new(self.context()),
             authority: self.authority(),
             person,
             environment: Environment::default(),
