@@ -86,7 +86,7 @@ impl Tool for RegenerateIndex {
         name: "regenerate_index",
         summary: "Make the index of a folder of Markdown files again.",
         details: "",
-        example: r#"{"path": "notes", "output_path": "notes/INDEX.md", "entry_template": "- [{name}]({slug}.md)"}"#,
+        example: r#"{"path": "notes", "output_path": "notes/INDEX.md", "entry_template": "- {slug}: {description}"}"#,
         category: Category::File,
         effect: Effect::Changes,
         surfaces: Surfaces::Skill,
