@@ -9,6 +9,7 @@ use crate::commands::config::edit::EditArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::index::IndexCommand;
 use crate::commands::man::ManArgs;
+use crate::commands::memory::MemoryCommand;
 use crate::commands::permissions::PermissionsCommand;
 use crate::commands::sessions::SessionsCommand;
 
@@ -76,6 +77,9 @@ Examples:
   reyn index query docs \"how do I rotate a key?\""
     )]
     Index(IndexCommand),
+    /// Look at and change what is remembered from one session to the next.
+    #[command(subcommand, after_help = "Example: reyn memory list")]
+    Memory(MemoryCommand),
     /// List and take back what was answered with "always".
     #[command(subcommand, after_help = "Example: reyn permissions list")]
     Permissions(PermissionsCommand),

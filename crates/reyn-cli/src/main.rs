@@ -68,6 +68,7 @@ fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Config(command) => commands::config::run(command),
         Command::Models(command) => commands::models::run(command),
         Command::Index(command) => commands::index::run(command),
+        Command::Memory(command) => commands::memory::run(command),
         Command::Permissions(command) => commands::permissions::run(command),
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Completions(args) => Ok(commands::completions::run(args)),
@@ -120,6 +121,7 @@ const fn form(command: &Command) -> Form {
         | Command::Completions(_)
         | Command::Man(_) => false,
         Command::Index(command) => command.is_json(),
+        Command::Memory(command) => command.is_json(),
         Command::Permissions(command) => command.is_json(),
         Command::Doctor(args) => args.json,
         Command::Sessions(command) => command.wants_json(),

@@ -261,6 +261,7 @@ impl Project {
             is_interactive,
             runs_unconfined: self.config.sandbox.backend == BackendSetting::Noop,
             has_fences: self.config.settings.safety.threat_scan.fence_enabled,
+            ..Environment::default()
         }
     }
 }

@@ -307,6 +307,37 @@ pub enum AuditEvent {
         /// Where the pattern is looked for.
         scope: String,
     },
+    /// Something looks like an attempt to instruct the model, and was not remembered.
+    ThreatBlock {
+        /// The turn; empty for what a person does outside a session.
+        chain_id: String,
+        /// The tool that would have remembered it.
+        tool: String,
+        /// Which pattern.
+        pattern_id: String,
+        /// `warn` or `block`.
+        severity: String,
+        /// Where the pattern is looked for.
+        scope: String,
+    },
+    /// Something was remembered.
+    MemorySaved {
+        /// `shared` or `agent`.
+        layer: String,
+        /// The note.
+        slug: String,
+        /// Its file, relative to the project.
+        path: String,
+    },
+    /// Something was forgotten.
+    MemoryDeleted {
+        /// `shared` or `agent`.
+        layer: String,
+        /// The note.
+        slug: String,
+        /// Its file, relative to the project.
+        path: String,
+    },
     /// A text from outside, or a command, could not be looked through.
     ThreatScanFailed {
         /// The turn.
@@ -434,7 +465,7 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 46] = [
+pub const KINDS: [&str; 49] = [
     "session_started",
     "session_restored",
     "session_removed",
@@ -467,6 +498,9 @@ pub const KINDS: [&str; 46] = [
     "web_fetch_too_large",
     "web_fetch_too_many_redirects",
     "threat_scan_match",
+    "threat_block",
+    "memory_saved",
+    "memory_deleted",
     "threat_scan_failed",
     "exec_threat_match",
     "exec_threat_blocked",

@@ -3,12 +3,16 @@
 //! Invariant: everything here is a value or a function from values to values, so every rule about
 //! *what may happen* and *what happens next* is tested without fakes.
 
+/// The name of the agent that a project has without configuring one.
+pub const DEFAULT_AGENT: &str = "default";
+
 pub mod audit;
 pub mod capability;
 pub mod conversation;
 pub mod embedding;
 pub mod gate;
 pub mod limits;
+pub mod memory;
 pub mod outside;
 pub mod permission;
 pub mod prompt;

@@ -58,6 +58,7 @@ pub enum NameKind {
 pub fn judged_as(name: &str) -> &str {
     match name {
         "sandboxed_exec" | "shell" => "exec",
+        "regenerate_index" => "write_file",
         name => name,
     }
 }
@@ -72,11 +73,13 @@ pub enum Category {
     Web,
     /// Programs.
     Exec,
+    /// What is remembered.
+    MemoryOperation,
 }
 
 impl Category {
     /// Every category, in the order they are shown.
-    pub const ALL: [Self; 3] = [Self::File, Self::Web, Self::Exec];
+    pub const ALL: [Self; 4] = [Self::File, Self::Web, Self::Exec, Self::MemoryOperation];
 
     /// The name that configuration and profiles use.
     #[must_use]
@@ -85,6 +88,7 @@ impl Category {
             Self::File => "file",
             Self::Web => "web",
             Self::Exec => "exec",
+            Self::MemoryOperation => "memory_operation",
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::screening::Screening;
 use crate::session::{Journal, SessionError};
 
 mod asking;
+mod memory;
 mod outside;
 mod question;
 
@@ -134,6 +135,10 @@ impl Gate {
                     return Ok(Judged::Refused(error));
                 }
             }
+            let prepared = match self.looked_through_for_memory(call, prepared, journal).await? {
+                Ok(prepared) => prepared,
+                Err(error) => return Ok(Judged::Refused(error)),
+            };
             let (prepared, need, reason) = match self.decided(prepared) {
                 Decision::Permit(permitted) => return Ok(Judged::Permitted(permitted)),
                 Decision::Refuse { need, refusal } => {
@@ -419,16 +424,20 @@ fn needs(prepared: &Prepared) -> &[Need] {
 }
 
 fn written_places(prepared: &Prepared) -> Vec<String> {
-    needs(prepared)
-        .iter()
-        .filter_map(|need| match need {
-            Need::File { op, target } => {
-                let is_write = op.axis() == reyn_core::permission::FileAxis::Write;
-                is_write.then(|| shown_path(&target.path))
+    let mut places: Vec<String> = vec![];
+    for need in needs(prepared) {
+        match need {
+            Need::File { op, target } if op.axis() == reyn_core::permission::FileAxis::Write => {
+                let place = shown_path(&target.path);
+                // A change in a memory is needed twice: as what it is, and as remembering.
+                if !places.contains(&place) {
+                    places.push(place);
+                }
             }
-            Need::Exec { .. } | Need::Web { .. } => None,
-        })
-        .collect()
+            Need::File { .. } | Need::Exec { .. } | Need::Web { .. } => {}
+        }
+    }
+    places
 }
 
 /// Something went wrong while deciding; that is a refusal.

@@ -19,7 +19,7 @@ pub use approvals::{ACTOR, ApprovalError, ApprovalStore, GivenAnswer, KeptAnswer
 pub use audit::{AuditError, AuditLog};
 pub use inbox::Inbox;
 pub use input_history::InputHistory;
-pub use screening::Screening;
+pub use screening::{MemoryLook, Screening};
 pub use session::{Clock, DEFAULT_AGENT, Listener, Session, SessionError, SessionEvent, SessionOptions};
 pub use sessions::{
     Claim, FindError, Listing, OutOfOrder, Removed, Repair, SessionSummary, Sessions, StoredSession,

@@ -82,6 +82,15 @@ pub(crate) struct CommandLook {
     pub events: Vec<AuditEvent>,
 }
 
+/// What a text looks like that is to be remembered.
+#[derive(Debug)]
+pub struct MemoryLook {
+    /// Why it must not be.
+    pub refusal: Option<CallError>,
+    /// What the audit trail is told.
+    pub events: Vec<AuditEvent>,
+}
+
 impl Screening {
     /// As `safety.threat_scan` says.
     ///
@@ -227,6 +236,55 @@ impl Screening {
             })
             .collect();
         CommandLook { refusal, events }
+    }
+
+    /// Looks through what would be remembered, strictly: a model reads it again and again. `is_own` says whether a
+    /// part of the text was written by whoever is told.
+    pub fn memory(
+        &self,
+        text: &str,
+        tool: &str,
+        chain_id: &str,
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> MemoryLook {
+        let clean = MemoryLook { refusal: None, events: vec![] };
+        let Some(scanner) = self.scanner.as_ref() else { return clean };
+        let matches = match self.look(text, Scope::Strict) {
+            Looked::Found(matches) => matches,
+            Looked::Failed => {
+                let is_open = self.is_open_on_failure;
+                let refusal = CallError::new(
+                    ErrorKind::PermissionDenied,
+                    "it is not remembered, because looking through it for threats failed",
+                )
+                .hint("the person looks at `safety.threat_scan`; `fail_open: true` lets it through");
+                let events = vec![failed(tool, chain_id, is_open)];
+                return MemoryLook { refusal: (!is_open).then_some(refusal), events };
+            }
+        };
+        let blocks = |one: &Match| {
+            let verdict = scanner.get().map(|scanner| scanner.verdict(std::slice::from_ref(one)));
+            verdict.is_none_or(|verdict| verdict == Verdict::Block)
+        };
+        let refusal = matches.iter().find(|one| blocks(one)).map(|one| {
+            let quoted = if is_own(&one.excerpt) { format!(": `{}`", one.excerpt) } else { String::new() };
+            let id = &one.id;
+            let message = format!("it looks like an attack (`{id}`) and is not remembered{quoted}");
+            let hint = "say in your own words what is to be remembered, without orders and without secrets; the \
+                        person can write the file by hand";
+            CallError::new(ErrorKind::PermissionDenied, message).cause("threat_blocked").hint(hint)
+        });
+        let event = |one: &Match| {
+            let (chain_id, tool) = (chain_id.to_owned(), tool.to_owned());
+            let (pattern_id, severity) = (one.id.clone(), one.severity.name().to_owned());
+            let scope = one.scope.name().to_owned();
+            if blocks(one) {
+                AuditEvent::ThreatBlock { chain_id, tool, pattern_id, severity, scope }
+            } else {
+                AuditEvent::ThreatScanMatch { chain_id, tool, pattern_id, severity, scope }
+            }
+        };
+        MemoryLook { refusal, events: matches.iter().map(event).collect() }
     }
 
     fn look_at_command(&self, command: &Command, stdin: Option<&str>) -> Looked {

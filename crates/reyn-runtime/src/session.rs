@@ -29,8 +29,7 @@ use crate::inbox::Inbox;
 use crate::log::{ConversationLog, LogError, OpenReport};
 use crate::screening::Screening;
 
-/// The name of the agent that a project has without configuring one.
-pub const DEFAULT_AGENT: &str = "default";
+pub use reyn_core::DEFAULT_AGENT;
 
 /// What time it is. A value, so that tests can say.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;

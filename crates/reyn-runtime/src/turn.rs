@@ -1,5 +1,7 @@
 //! Runs a turn: reads the log, does the next step, writes what happened.
 
+use std::time::Duration;
+
 use reyn_core::audit::AuditEvent;
 use reyn_core::conversation::{
     Ending, Entry, Finish, Limit, Reply, Usage, UsageSource, current_turn, latest_reply, outcome_of, usage_of,
@@ -13,6 +15,9 @@ use reyn_llm::{ModelError, StreamEvent};
 use tokio_util::sync::CancellationToken;
 
 use crate::session::{Listener, Session, SessionError, SessionEvent, finish_name};
+
+/// Longest wait for what is remembered.
+const RECALL_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// How a turn went.
 #[derive(Debug, Clone, PartialEq)]
@@ -177,11 +182,24 @@ impl Session {
         Ok(())
     }
 
+    /// Puts into the prompt what is remembered now. The same until the turn ends, so that what a server keeps of the
+    /// prompt stays valid.
+    async fn recall(&mut self) {
+        let Ok(memory) = self.gate.context.memory() else { return };
+        let reading = tokio::task::spawn_blocking(move || memory.prompt());
+        // A file system that hangs must not keep the turn from being cancelled; what was known before stays.
+        if let Ok(Ok(prompt)) = tokio::time::timeout(RECALL_TIME_MAX, reading).await {
+            self.environment.memory = prompt.text;
+            self.environment.memory_notes = prompt.notes;
+        }
+    }
+
     async fn drive(
         &mut self,
         listener: &mut Listener<'_>,
         cancel: &CancellationToken,
     ) -> Result<(), SessionError> {
+        self.recall().await;
         let catalog = Catalog::visible(self.tools.iter().cloned(), &self.names, &self.gate.authority);
         let surface = enumerate_all::surface(&catalog);
         loop {

@@ -65,6 +65,12 @@ impl Tool for EditFile {
         Some(workspace.preview_edit(targets.first()?, &args.request().ok()?))
     }
 
+    fn memory_text(args: &Args, targets: &[Target], context: &Context) -> Result<Option<String>, ToolError> {
+        let Some(target) = targets.first() else { return Ok(None) };
+        let bytes = context.workspace()?.edited(target, &args.request()?, &context.cancel)?;
+        Ok(Some(String::from_utf8(bytes).map_err(|_| text_encoding::no_note())?))
+    }
+
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         let workspace = context.workspace()?;
         let request = args.request()?;

@@ -4,6 +4,7 @@
 
 mod external_files;
 mod found;
+mod memory;
 mod process;
 mod registry;
 mod schema;
@@ -12,6 +13,7 @@ mod tool;
 mod web;
 
 pub use external_files::{ExternalFiles, ExternalFilesError};
+pub use memory::{Change, LayerView, Memory, MemoryIndex, Prompt, readable};
 pub use process::{ProcessSettings, Processes};
 pub use registry::{Prepared, Registry, recover, run};
 pub use reyn_workspace::{Preview, ProposedChange};
@@ -34,10 +36,16 @@ builtin! {
     delete_file::DeleteFile,
     edit_file::EditFile,
     exec::Exec,
+    forget_memory::ForgetMemory,
     glob_files::GlobFiles,
     grep_files::GrepFiles,
     list_directory::ListDirectory,
+    list_memory::ListMemory,
     read_file::ReadFile,
+    read_memory_body::ReadMemoryBody,
+    regenerate_index::RegenerateIndex,
+    remember_agent::RememberAgent,
+    remember_shared::RememberShared,
     sandboxed_exec::SandboxedExec,
     shell::Shell,
     web_fetch::WebFetch,

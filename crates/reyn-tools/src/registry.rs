@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use reyn_core::audit::AuditEvent;
 use reyn_core::gate::{Judged, Need, Permitted, Reach};
 use reyn_core::limits::NAME_BYTES_MAX;
+use reyn_core::memory::Slug;
 use reyn_core::permission::{Command, FileAxis, FileOp, Target, WebOp};
 use reyn_core::text::{excerpt, nearest};
 use reyn_core::tool::{Args, CallError, Caller, ErrorKind, Output, ToolCall, ToolSpec};
@@ -22,6 +23,7 @@ use crate::tool::{Context, Tool, ToolError, Touched, WebPlace, Wish};
 use crate::web::Web;
 
 type Asked<T> = Box<dyn Fn(&Context) -> T + Send>;
+type Remembering = Box<dyn Fn(&Context) -> Result<Option<String>, ToolError> + Send>;
 type Previewing = Box<dyn Fn(&Context) -> Option<Preview> + Send>;
 type Run = Box<dyn FnOnce(Reach, Arc<Context>) -> BoxFuture<'static, Result<Output, ToolError>> + Send>;
 
@@ -30,6 +32,7 @@ pub struct Prepared {
     spec: ToolSpec,
     needs: Vec<Need>,
     preview: Previewing,
+    memory_text: Remembering,
     details: Asked<Vec<String>>,
     time_max: Asked<Option<Duration>>,
     begins: Asked<Vec<AuditEvent>>,
@@ -42,6 +45,14 @@ impl Prepared {
     #[must_use]
     pub fn details(&self, context: &Context) -> Vec<String> {
         (self.details)(context)
+    }
+
+    /// What the call would have remembered, where it changes a memory and can say so. Looks at the file system.
+    ///
+    /// # Errors
+    /// When the call cannot be made as it stands.
+    pub fn memory_text(&self, context: &Context) -> Result<Option<String>, ToolError> {
+        (self.memory_text)(context)
     }
 
     /// How long the call may take, where that is its own to say.
@@ -113,7 +124,7 @@ impl Judged for Prepared {
 /// What the tool reports.
 pub async fn run(call: Permitted<Prepared>, context: Arc<Context>) -> Result<Output, ToolError> {
     let (prepared, reach) = call.into_parts();
-    drop((prepared.preview, prepared.details, prepared.time_max, prepared.begins));
+    drop((prepared.preview, prepared.memory_text, prepared.details, prepared.time_max, prepared.begins));
     (prepared.run)(reach, context).await
 }
 
@@ -297,6 +308,8 @@ impl<T: Tool> ErasedTool for Erased<T> {
         let details: Asked<_> = Box::new(move |context| T::details(&told, context));
         let time_max: Asked<_> = Box::new(move |context| T::time_max(&timed, context));
         let begins: Asked<_> = Box::new(move |context| T::begins(&begun, context));
+        let (kept, kept_in) = (Arc::clone(&args), files.clone());
+        let memory_text: Remembering = Box::new(move |context| T::memory_text(&kept, &kept_in, context));
         let preview: Previewing = Box::new(move |context| {
             let workspace = context.workspace().ok()?;
             T::preview(&shown_args, &shown_files, &workspace)
@@ -309,9 +322,22 @@ impl<T: Tool> ErasedTool for Erased<T> {
                 tool.run(args, Touched::new(files, program, web, reach), context).await
             })
         });
-        Ok(Prepared { spec: T::SPEC, needs, preview, details, time_max, begins, result_bytes_max, run })
+        Ok(Prepared {
+            spec: T::SPEC,
+            needs,
+            preview,
+            memory_text,
+            details,
+            time_max,
+            begins,
+            result_bytes_max,
+            run,
+        })
     }
 }
+
+/// What to do about a name that is no slug.
+const SLUG_HINT: &str = "`list_memory` lists the slugs that are there";
 
 /// What a wish comes to.
 struct Found {
@@ -346,10 +372,25 @@ fn resolved(wish: Wish, context: &Context) -> Result<Found, CallError> {
             let web = Some(WebPlace::Engine(engine));
             return Ok(Found { needs: vec![need], file: None, program: None, web });
         }
+        Wish::Memory { op, layer, slug } => {
+            let slug = slug.map(|slug| Slug::parse(&slug)).transpose();
+            let slug = slug
+                .map_err(|error| CallError::new(ErrorKind::InvalidArgs, error.to_string()).hint(SLUG_HINT))?;
+            let memory = context.memory().map_err(ToolError::into_call_error)?;
+            let target = memory.place(layer, slug.as_ref(), op.axis());
+            (op, vec![target.map_err(|error| ToolError::from(error).into_call_error())?])
+        }
         wish @ (Wish::File { .. } | Wish::Entry { .. }) => places(wish, context)?,
     };
     let file = targets.first().cloned();
-    let needs = targets.into_iter().map(|target| Need::File { op, target }).collect();
+    // What is written into a memory is remembered, whatever tool writes it.
+    let workspace = context.workspace().map_err(ToolError::into_call_error)?;
+    let in_a_memory = |target: &&Target| workspace.memory_layer(target).is_some();
+    let remembered = op.in_a_memory().map_or_else(Vec::new, |op| {
+        let targets = targets.iter().filter(in_a_memory).cloned();
+        targets.map(|target| Need::File { op, target }).collect()
+    });
+    let needs = targets.into_iter().map(|target| Need::File { op, target }).chain(remembered).collect();
     Ok(Found { needs, file, program: None, web: None })
 }
 
@@ -369,7 +410,9 @@ fn program(command: Command, cwd: Option<String>, context: &Context) -> Result<F
 fn places(wish: Wish, context: &Context) -> Result<(FileOp, Vec<Target>), CallError> {
     let workspace = context.workspace().map_err(ToolError::into_call_error)?;
     let (op, resolved) = match wish {
-        Wish::Exec { .. } | Wish::Page { .. } | Wish::Search { .. } => unreachable!("this is no place"),
+        Wish::Exec { .. } | Wish::Page { .. } | Wish::Search { .. } | Wish::Memory { .. } => {
+            unreachable!("this is no place")
+        }
         Wish::File { op, path } => (op, workspace.resolve(&path, op.axis()).map(|target| vec![target])),
         // The same path is judged alike by every tool, so a link is judged where it leads too. One that
         // leads nowhere is only itself.

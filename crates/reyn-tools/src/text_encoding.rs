@@ -18,3 +18,8 @@ pub(crate) fn named(label: Option<&str>) -> Result<Option<Encoding>, ToolError> 
         })
         .transpose()
 }
+
+/// Says that what is remembered is in one encoding: in another it would not be looked through as it is read.
+pub(crate) fn no_note() -> ToolError {
+    ToolError::failed("what is remembered is UTF-8, and this would not be").hint("leave `encoding` out")
+}

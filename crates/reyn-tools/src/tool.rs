@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use reyn_core::DEFAULT_AGENT;
 use reyn_core::audit::AuditEvent;
 use reyn_core::gate::Reach;
 use reyn_core::limits::RESULT_BYTES_MAX;
+use reyn_core::memory::Layer;
 use reyn_core::permission::{Command, FileOp, ProcessReach, Target, WebOp};
 use reyn_core::settings::SearchEngine;
 use reyn_core::tool::{CallError, ErrorKind, Output, ToolSpec};
@@ -18,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::external_files::ExternalFiles;
+use crate::memory::{Memory, MemoryIndex};
 use crate::process::Processes;
 use crate::web::Web;
 
@@ -39,6 +42,18 @@ pub trait Tool: Send + Sync + 'static {
     #[must_use]
     fn details(_args: &Self::Args, _context: &Context) -> Vec<String> {
         vec![]
+    }
+    /// What a call would have remembered, all of it as one text, to be looked through before it is. `None` where the
+    /// tool cannot say; a change of a memory that it cannot say is refused.
+    ///
+    /// # Errors
+    /// When the call cannot be made as it stands.
+    fn memory_text(
+        _args: &Self::Args,
+        _targets: &[Target],
+        _context: &Context,
+    ) -> Result<Option<String>, ToolError> {
+        Ok(None)
     }
     /// How long a call may take, where that is its own to say; else the bound of every call holds.
     #[must_use]
@@ -100,6 +115,15 @@ pub enum Wish {
     Search {
         /// Which one; the usual one when unset.
         engine: Option<String>,
+    },
+    /// A note of a memory.
+    Memory {
+        /// What is done to it.
+        op: FileOp,
+        /// Whose it is.
+        layer: Layer,
+        /// The note, as the model wrote it; the folder of them when unset.
+        slug: Option<String>,
     },
     /// A name in a folder; when it is a link, the link itself, which is judged where it leads too.
     Entry {
@@ -196,6 +220,8 @@ pub struct Context {
     processes: Option<Arc<Processes>>,
     web: Option<Arc<Web>>,
     external_files: Option<Arc<ExternalFiles>>,
+    agent: Option<Arc<str>>,
+    memory_index: Option<Arc<dyn MemoryIndex>>,
     /// The turn, for what the audit trail is told.
     pub chain_id: String,
     /// Set when the turn is cancelled; long work looks at it.
@@ -225,6 +251,32 @@ impl Context {
     #[must_use]
     pub fn with_external_files(self, files: ExternalFiles) -> Self {
         Self { external_files: Some(Arc::new(files)), ..self }
+    }
+
+    /// The same for an agent of this name.
+    #[must_use]
+    pub fn with_agent(self, name: &str) -> Self {
+        Self { agent: Some(name.into()), ..self }
+    }
+
+    /// The same with somebody who wants to know of what is remembered.
+    #[must_use]
+    pub fn with_memory_index(self, index: Arc<dyn MemoryIndex>) -> Self {
+        Self { memory_index: Some(index), ..self }
+    }
+
+    /// What the agent remembers.
+    ///
+    /// # Errors
+    /// [`ToolError::MissingService`] when the session has no workspace.
+    pub fn memory(&self) -> Result<Memory, ToolError> {
+        Ok(Memory::new(self.workspace()?, self.agent.as_deref().unwrap_or(DEFAULT_AGENT)))
+    }
+
+    /// Who wants to know of what is remembered.
+    #[must_use]
+    pub fn memory_index(&self) -> Option<Arc<dyn MemoryIndex>> {
+        self.memory_index.clone()
     }
 
     /// The web.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use reyn_core::permission::{FileOp, Target};
 use reyn_core::tool::{Category, Dispatch, Effect, Output, Surfaces, ToolSpec};
+use reyn_text::encoding::Encoding;
 use reyn_workspace::{Before, Preview, Workspace};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,6 +49,14 @@ impl Tool for WriteFile {
     fn preview(args: &Args, targets: &[Target], workspace: &Workspace) -> Option<Preview> {
         let encoding = text_encoding::named(args.encoding.as_deref()).ok()?;
         Some(workspace.preview_write(targets.first()?, &args.content, encoding))
+    }
+
+    fn memory_text(args: &Args, _targets: &[Target], _context: &Context) -> Result<Option<String>, ToolError> {
+        let encoding = text_encoding::named(args.encoding.as_deref())?;
+        if encoding.is_some_and(|encoding| encoding != Encoding::UTF_8) {
+            return Err(text_encoding::no_note());
+        }
+        Ok(Some(args.content.clone()))
     }
 
     async fn run(&self, args: Args, touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {

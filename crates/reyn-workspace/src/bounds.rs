@@ -24,6 +24,8 @@ pub const PAGE_READ_BYTES: usize = 128 * 1024;
 pub const WRITERS_MAX: u32 = 16;
 /// Longest wait for others that put files into the same folder, in milliseconds.
 pub const TURN_MS_MAX: u64 = 5_000;
+/// Longest wait for a lock that another process has, in milliseconds.
+pub const LOCK_MS_MAX: u64 = 10_000;
 /// Largest extended attribute of a file that is kept, and the names of all of them together, in bytes.
 pub const ATTRIBUTE_BYTES_MAX: usize = 64 * 1024;
 /// Longest path that is looked at, in bytes, as the kernel bounds it.

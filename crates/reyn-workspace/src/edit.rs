@@ -79,6 +79,20 @@ impl Workspace {
         })
     }
 
+    /// The bytes that the file would have after an edit.
+    ///
+    /// # Errors
+    /// As [`Self::edit`], without lines of the file.
+    pub fn edited(
+        &self,
+        target: &Target,
+        request: &EditRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<u8>, FileError> {
+        let planned = self.planned(target, request, false, cancel)?;
+        Ok(planned.plan.apply(&planned.bytes))
+    }
+
     /// What an edit would change, for a person.
     #[must_use]
     pub fn preview_edit(&self, target: &Target, request: &EditRequest) -> Preview {

@@ -10,6 +10,7 @@ mod edit;
 mod error;
 mod guarded;
 mod list;
+mod lock;
 mod look;
 mod open;
 mod read;
@@ -24,7 +25,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use reyn_core::permission::Zones;
+use reyn_core::memory::Layer;
+use reyn_core::permission::{Target, Zones};
 use rustix::fs::{Mode, OFlags};
 
 pub use delete::Deleted;
@@ -68,6 +70,12 @@ impl Workspace {
         self.zones.root()
     }
 
+    /// Whose memory a place is in.
+    #[must_use]
+    pub fn memory_layer(&self, target: &Target) -> Option<Layer> {
+        self.zones.memory_layer(&target.path)
+    }
+
     /// How a path is written for people and models: relative to the workspace when it is inside.
     #[must_use]
     pub fn display(&self, path: &Path) -> String {
@@ -78,7 +86,7 @@ impl Workspace {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use reyn_core::permission::{FileAxis, Target};
+    use reyn_core::permission::FileAxis;
     use std::ops::Deref;
 
     /// A workspace in a folder of its own, with a folder outside beside it.

@@ -1,6 +1,7 @@
 //! Looking at a file's bytes, and finding which files changed lately.
 
 use std::fs::File;
+use std::io::Read as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reyn_core::permission::{FileAxis, Target};
@@ -20,6 +21,17 @@ impl Workspace {
     /// When it is missing, not a regular file, or has become another one since it was judged.
     pub fn open_file(&self, target: &Target) -> Result<File, FileError> {
         self.open_to_read(target, "look at")
+    }
+
+    /// The beginning of a regular file as text; what is no UTF-8 becomes U+FFFD.
+    ///
+    /// # Errors
+    /// As [`Self::open_file`], and when it cannot be read.
+    pub fn text(&self, target: &Target, bytes_max: u64) -> Result<String, FileError> {
+        let mut bytes = vec![];
+        let read = self.open_file(target)?.take(bytes_max).read_to_end(&mut bytes);
+        read.map_err(|error| FileError::failed(format!("cannot read `{}`: {error}", target.asked)))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The files of the workspace, ignored and hidden ones too, that were made or changed since then. Looks at no

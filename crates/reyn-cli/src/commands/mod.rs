@@ -9,6 +9,7 @@ pub(crate) mod events;
 pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod man;
+pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod permissions;
 pub(crate) mod sessions;

@@ -1,5 +1,7 @@
 //! `reyn chat` at a real terminal: what a person sees, types and gets.
 
+use std::time::{Duration, Instant};
+
 use expect_test::expect;
 use reyn_testkit::{FakeServer, Gate, Response, call, calls, says, sse};
 use rustix::process::{Pid, Signal, kill_process};
@@ -397,6 +399,14 @@ fn ctrl_c_twice_leaves_while_the_model_works_and_while_it_does_not() {
     gate.open();
 }
 
+/// Waits until the model is asked: what is said before is part of that very request.
+fn until_asked(server: &FakeServer) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while server.requests().is_empty() && Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn what_is_typed_during_a_turn_joins_its_next_round() {
     let gate = Gate::new();
@@ -406,6 +416,7 @@ fn what_is_typed_during_a_turn_joins_its_next_round() {
     let mut screen = chat(&place);
     screen.say("what does README say?");
     screen.wait_for("thinking");
+    until_asked(&server);
     screen.say("be brief");
     screen.wait_for("next: be brief");
     gate.open();

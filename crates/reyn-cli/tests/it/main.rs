@@ -18,6 +18,7 @@ mod help;
 mod local_model;
 mod machine_read;
 mod man;
+mod memory;
 mod model_choice;
 mod model_files;
 mod op_forms;

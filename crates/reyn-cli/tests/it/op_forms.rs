@@ -428,9 +428,93 @@ fn a_line_that_permissions_refuse_is_a_result_too() {
     assert!(!wants_person(Some(ExecRule::Allow), vec![no_exec()]));
 }
 
+const TEMPLATE: &str = "- [{name}]({slug}.md) — {description}";
+
+#[test]
+fn an_index_is_made_of_every_markdown_file_below_a_folder() {
+    let stage = Stage::new();
+    for (name, text) in [
+        ("alpha.md", "---\nname: Alpha\ndescription: first\nslug: forged\n---\nbody"),
+        ("plain.md", "no frontmatter"),
+        ("broken.md", "---\nno key\n---\n"),
+        ("deep/zeta.md", "---\nname: Zeta\n---\n"),
+        ("deep/beta.md", "\u{feff}---\r\nname: 'Beta'\r\n---\r\n"),
+        ("MEMORY.md", "---\nname: the index itself\n---\n"),
+        ("other.txt", "---\nname: text\n---\n"),
+    ] {
+        let path = stage.root.join(".reyn/notes").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let args = json!({
+        "path": ".reyn/notes", "output_path": ".reyn/notes/MEMORY.md", "entry_template": TEMPLATE,
+        "header": "# Memory Index\n\n",
+    });
+    for _ in 0..2 {
+        let done = stage.result("regenerate_index", args.clone());
+        assert_eq!(
+            (&done["status"], &done["entries"], &done["path"]),
+            (&json!("ok"), &json!(3), &json!(".reyn/notes"))
+        );
+        expect![[r#"
+            # Memory Index
+
+            - [Alpha](alpha.md) — first
+            - [Beta](beta.md) — 
+            - [Zeta](zeta.md) — 
+        "#]]
+        .assert_eq(&std::fs::read_to_string(stage.root.join(".reyn/notes/MEMORY.md")).unwrap());
+    }
+    std::fs::create_dir(stage.root.join("empty")).unwrap();
+    let args =
+        json!({"path": "empty", "output_path": ".reyn/E.md", "entry_template": "{slug}", "header": "H"});
+    assert_eq!(stage.result("regenerate_index", args)["entries"], 0);
+    assert_eq!(std::fs::read_to_string(stage.root.join(".reyn/E.md")).unwrap(), "H");
+}
+
+#[test]
+fn an_index_that_cannot_be_made_says_why() {
+    let stage = Stage::new();
+    for (args, says) in [
+        (
+            json!({"path": "src", "output_path": ".reyn/E.md", "entry_template": "{slug"}),
+            "without its other one",
+        ),
+        (
+            json!({"path": "gone", "output_path": ".reyn/E.md", "entry_template": "{slug}"}),
+            "cannot search `gone`",
+        ),
+        (json!({"path": "src", "entry_template": "{slug}"}), "missing field `output_path`"),
+        (json!({"path": "src", "output_path": ".reyn/E.md"}), "missing field `entry_template`"),
+    ] {
+        let error = stage.error("regenerate_index", args);
+        assert!(error.message.contains(says), "{}", error.message);
+    }
+    let args = json!({"path": "src", "output_path": "out/E.md", "entry_template": "{slug}"});
+    assert_eq!(stage.error("regenerate_index", args).kind, ErrorKind::PermissionDenied);
+}
+
+#[test]
+fn an_index_of_a_memory_takes_what_remembering_takes() {
+    let deny = Narrowing {
+        tool_deny: vec!["remember_shared".into()],
+        ..Narrowing::inert(NarrowingOrigin::exclude_tools())
+    };
+    let args = json!({"path": ".", "output_path": ".reyn/memory/MEMORY.md", "entry_template": "{slug}"});
+    let stage = Stage { narrowings: vec![deny], ..Stage::new() };
+    let error = stage.error("regenerate_index", args.clone());
+    assert!(error.message.contains("`remember_shared` is taken away"), "{}", error.message);
+    assert_eq!(Stage::new().result("regenerate_index", args)["status"], "ok");
+}
+
 #[test]
 fn a_chat_has_no_op_of_a_skill_whatever_is_allowed() {
-    for (tool, args) in [("shell", json!({"cmd": "ls"})), ("sandboxed_exec", json!({"argv": ["ls"]}))] {
+    let index = json!({"path": ".", "output_path": ".reyn/E.md", "entry_template": "{slug}"});
+    for (tool, args) in [
+        ("shell", json!({"cmd": "ls"})),
+        ("sandboxed_exec", json!({"argv": ["ls"]})),
+        ("regenerate_index", index),
+    ] {
         let server = FakeServer::script([calls([call("a", tool, args)]), says("done")]);
         let place = Place::with(&server);
         let done = place.run(["ask", "go", "--allow-shell", "--allow", "exec"]).exits(0);

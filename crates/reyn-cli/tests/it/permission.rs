@@ -104,7 +104,7 @@ fn a_tool_that_does_not_exist_cannot_be_excluded() {
 fn a_category_that_does_not_exist_cannot_be_excluded() {
     let done = Place::new().run(["ask", "go", "--exclude-categories", "fiel"]).exits(2);
     expect![[r#"
-        reyn: `--exclude-categories`: no category is named `fiel`; there is `file`, `web` or `exec`
+        reyn: `--exclude-categories`: no category is named `fiel`; there is `file`, `web`, `exec` or `memory_operation`
     "#]]
     .assert_eq(&done.stderr);
 }
@@ -132,9 +132,21 @@ fn a_profile_narrows_what_is_offered() {
     assert_eq!(listed(&["--exclude-tools", "read_file"]).len(), all.len() - 1);
     assert_eq!(
         listed(&["--exclude-categories", "file"]),
-        ["exec", "sandboxed_exec", "shell", "web_fetch", "web_search"]
+        [
+            "exec",
+            "forget_memory",
+            "list_memory",
+            "read_memory_body",
+            "remember_agent",
+            "remember_shared",
+            "sandboxed_exec",
+            "shell",
+            "web_fetch",
+            "web_search"
+        ]
     );
-    assert_eq!(listed(&["--exclude-categories", "file,exec,web"]), [] as [&str; 0]);
+    let all = "file,exec,web,memory_operation";
+    assert_eq!(listed(&["--exclude-categories", all]), [] as [&str; 0]);
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn every_value_is_shown_with_where_it_comes_from() {
             capability_narrowing: "off"  # default
         permissions:
           file: {}  # default
+          memory: {}  # default
           web: {}  # default
         sandbox:
           backend: auto  # default
@@ -173,18 +174,24 @@ fn every_value_is_shown_with_where_it_comes_from() {
 #[test]
 fn tools_are_listed_with_a_line_each() {
     expect![[r#"
-        delete_file     chat, skills  Delete a file.
-        edit_file       chat, skills  Replace a part of a file.
-        exec            chat          Run a program in a sandbox.
-        glob_files      chat, skills  Find files by a pattern of their paths.
-        grep_files      chat, skills  Search the contents of files.
-        list_directory  chat, skills  List the names in a folder. Folders end with `/`.
-        read_file       chat, skills  Read a text file.
-        sandboxed_exec  skills        Run a program that gets nothing but what is asked for here.
-        shell           skills        Deprecated: use sandboxed_exec. Run a line of sh; needs --allow-shell.
-        web_fetch       chat, skills  Get a web page as text.
-        web_search      chat, skills  Search the web.
-        write_file      chat, skills  Create a file, or replace it whole.
+        delete_file       chat, skills  Delete a file.
+        edit_file         chat, skills  Replace a part of a file.
+        exec              chat          Run a program in a sandbox.
+        forget_memory     chat, skills  Forget something that was remembered.
+        glob_files        chat, skills  Find files by a pattern of their paths.
+        grep_files        chat, skills  Search the contents of files.
+        list_directory    chat, skills  List the names in a folder. Folders end with `/`.
+        list_memory       chat, skills  List what is remembered from earlier sessions.
+        read_file         chat, skills  Read a text file.
+        read_memory_body  chat, skills  Read what is remembered under a slug.
+        regenerate_index  skills        Make the index of a folder of Markdown files again.
+        remember_agent    chat, skills  Remember something for later sessions, for yourself alone.
+        remember_shared   chat, skills  Remember something for later sessions, for everybody in this project.
+        sandboxed_exec    skills        Run a program that gets nothing but what is asked for here.
+        shell             skills        Deprecated: use sandboxed_exec. Run a line of sh; needs --allow-shell.
+        web_fetch         chat, skills  Get a web page as text.
+        web_search        chat, skills  Search the web.
+        write_file        chat, skills  Create a file, or replace it whole.
     "#]]
     .assert_eq(&Place::new().run(["tools", "list"]).exits(0).stdout);
 }

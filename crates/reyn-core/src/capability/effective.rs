@@ -2,6 +2,7 @@
 
 use super::Composed;
 use crate::gate::Refusal;
+use crate::memory::{FORGETTING_TOOL, Layer};
 use crate::permission::{
     Approvals, AskReason, Command, ExecPolicy, FileOp, FilePolicy, Grants, Target, WebOp, WebPolicy, Zones,
     exec_verdict, file_verdict, web_verdict,
@@ -181,7 +182,7 @@ impl Effective {
     /// What all four layers together say. Where two deny, the narrowing is named rather than the grant.
     #[must_use]
     pub fn verdict(&self, axis: Axis<'_>) -> Verdict {
-        contextual_verdict(&self.contextual, axis)
+        contextual_verdict(&self.contextual, axis, self.agent.zones())
             .and(self.profile.verdict(axis))
             .and(self.sandbox.verdict(axis))
             .and(self.agent.verdict(axis))
@@ -210,11 +211,33 @@ impl Effective {
     }
 }
 
-fn contextual_verdict(contextual: &Composed, axis: Axis<'_>) -> Verdict {
+/// The tool whose effect a change of a memory is, whatever tool makes it.
+fn memory_tool(op: FileOp, target: &Target, zones: &Zones) -> Option<&'static str> {
+    match op {
+        // Of a place that is in no memory nobody can say whose it is; it is judged as everybody's.
+        FileOp::Remember => {
+            Some(zones.memory_layer(&target.path).unwrap_or(Layer::Shared).remembering_tool())
+        }
+        FileOp::Forget => Some(FORGETTING_TOOL),
+        FileOp::Read
+        | FileOp::Glob
+        | FileOp::Grep
+        | FileOp::Write
+        | FileOp::Edit
+        | FileOp::Delete
+        | FileOp::RegenerateIndex => None,
+    }
+}
+
+fn contextual_verdict(contextual: &Composed, axis: Axis<'_>, zones: &Zones) -> Verdict {
     let (subject, name, origin) = match axis {
         Axis::Tool { name } => ("tool", name, contextual.tool_denied_by(name)),
         Axis::Mcp { server } => ("MCP server", server, contextual.mcp_denied_by(server)),
-        Axis::File { .. } | Axis::Exec { .. } | Axis::Web { .. } => return Verdict::Allow,
+        Axis::File { op, target } => match memory_tool(op, target, zones) {
+            Some(name) => ("tool", name, contextual.tool_denied_by(name)),
+            None => return Verdict::Allow,
+        },
+        Axis::Exec { .. } | Axis::Web { .. } => return Verdict::Allow,
     };
     origin.map_or(Verdict::Allow, |origin| Verdict::Deny(Refusal::excluded(subject, name, origin)))
 }
@@ -263,6 +286,29 @@ mod tests {
             assert!(refusal.lifts_when.contains(origin.lifts_when()));
         }
         assert_eq!(authority.verdict(Axis::Tool { name: "read_file" }), Verdict::Allow);
+    }
+
+    #[test]
+    fn a_change_of_a_memory_is_judged_as_the_memory_tool_that_makes_it() {
+        let authority = |deny: &[&str]| {
+            effective(agent(None), SandboxLayer::default(), ProfileLayer::default(), contextual(deny))
+        };
+        let says = |deny: &str, op, path: &str| {
+            let target = Target { asked: path.into(), path: path.into(), same_as: None, link: None };
+            authority(&[deny]).verdict(Axis::File { op, target: &target }) == Verdict::Allow
+        };
+        let (shared, own) = ("/work/.reyn/memory/a.md", "/work/.reyn/agents/default/memory/a.md");
+        for (deny, op, path, is_allowed) in [
+            ("write_file", FileOp::Remember, shared, true),
+            ("remember_shared", FileOp::Remember, shared, false),
+            ("remember_shared", FileOp::Remember, own, true),
+            ("remember_agent", FileOp::Remember, own, false),
+            ("forget_memory", FileOp::Forget, own, false),
+            ("forget_memory", FileOp::Remember, own, true),
+            ("remember_shared", FileOp::Write, "/work/.reyn/notes.md", true),
+        ] {
+            assert_eq!(says(deny, op, path), is_allowed, "{deny} {op:?} {path}");
+        }
     }
 
     #[test]

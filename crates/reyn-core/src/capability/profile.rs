@@ -104,8 +104,8 @@ mod tests {
             let profile = profile(json!({"name": "a", "categories": categories}));
             profile.resolve(NarrowingOrigin::session("a")).excluded_categories
         };
-        assert_eq!(hides(&["file", "web", "exec", "future"]), vec![]);
-        assert_eq!(hides(&["file"]), vec![Category::Web, Category::Exec]);
+        assert_eq!(hides(&["file", "web", "exec", "memory_operation", "future"]), vec![]);
+        assert_eq!(hides(&["file"]), vec![Category::Web, Category::Exec, Category::MemoryOperation]);
         assert_eq!(hides(&["future"]), Category::ALL);
         assert_eq!(hides(&[]), Category::ALL);
     }

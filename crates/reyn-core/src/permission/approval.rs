@@ -284,15 +284,17 @@ mod tests {
 
     #[test]
     fn an_answer_is_about_what_was_asked_and_what_is_less() {
-        use FileOp::{Delete, Edit, Glob, Grep, Read, RegenerateIndex, Write};
+        use FileOp::{Delete, Edit, Forget, Glob, Grep, Read, RegenerateIndex, Remember, Write};
         for (asked, covered) in [
             (Read, vec![Read, Glob, Grep]),
             (Grep, vec![Read, Glob, Grep]),
             (Glob, vec![Glob]),
-            (Write, vec![Write, Edit, RegenerateIndex]),
+            (Write, vec![Write, Edit, RegenerateIndex, Remember]),
             (Edit, vec![Edit]),
-            (Delete, vec![Delete]),
+            (Delete, vec![Delete, Forget]),
             (RegenerateIndex, vec![RegenerateIndex]),
+            (Remember, vec![Remember]),
+            (Forget, vec![Forget]),
         ] {
             let approval = Approval::file(asked, "/w/a".into(), Scope::JustPath, true);
             let is_covered = |op: &FileOp| approval.covers_file(*op, Path::new("/w/a"));

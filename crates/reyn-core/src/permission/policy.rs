@@ -26,6 +26,10 @@ pub enum FileOp {
     Delete,
     /// Rebuild an index file from a folder.
     RegenerateIndex,
+    /// Put something into a memory, by whatever name it is written.
+    Remember,
+    /// Take something out of one.
+    Forget,
 }
 
 /// The two grants that every file operation refines.
@@ -50,8 +54,34 @@ impl FileAxis {
 
 impl FileOp {
     /// Every operation.
-    pub const ALL: [Self; 7] =
-        [Self::Read, Self::Glob, Self::Grep, Self::Write, Self::Edit, Self::Delete, Self::RegenerateIndex];
+    pub const ALL: [Self; 9] = [
+        Self::Read,
+        Self::Glob,
+        Self::Grep,
+        Self::Write,
+        Self::Edit,
+        Self::Delete,
+        Self::RegenerateIndex,
+        Self::Remember,
+        Self::Forget,
+    ];
+
+    /// Whether it is about a memory.
+    #[must_use]
+    pub const fn is_memory(self) -> bool {
+        matches!(self, Self::Remember | Self::Forget)
+    }
+
+    /// What the same change means where it is made in a memory; `None` for what changes nothing, and for what is
+    /// about a memory anyway.
+    #[must_use]
+    pub const fn in_a_memory(self) -> Option<Self> {
+        match self {
+            Self::Write | Self::Edit | Self::RegenerateIndex => Some(Self::Remember),
+            Self::Delete => Some(Self::Forget),
+            Self::Read | Self::Glob | Self::Grep | Self::Remember | Self::Forget => None,
+        }
+    }
 
     /// Whether a person who answered about this also answered about `other`, which shows or does no more.
     #[must_use]
@@ -60,10 +90,14 @@ impl FileOp {
             // What was searched was shown.
             Self::Read | Self::Grep => matches!(other, Self::Read | Self::Grep | Self::Glob),
             Self::Glob => matches!(other, Self::Glob),
-            Self::Write => matches!(other, Self::Write | Self::Edit | Self::RegenerateIndex),
+            Self::Write => {
+                matches!(other, Self::Write | Self::Edit | Self::RegenerateIndex | Self::Remember)
+            }
             Self::Edit => matches!(other, Self::Edit),
-            Self::Delete => matches!(other, Self::Delete),
+            Self::Delete => matches!(other, Self::Delete | Self::Forget),
             Self::RegenerateIndex => matches!(other, Self::RegenerateIndex),
+            Self::Remember => matches!(other, Self::Remember),
+            Self::Forget => matches!(other, Self::Forget),
         }
     }
 
@@ -72,7 +106,12 @@ impl FileOp {
     pub const fn axis(self) -> FileAxis {
         match self {
             Self::Read | Self::Glob | Self::Grep => FileAxis::Read,
-            Self::Write | Self::Edit | Self::Delete | Self::RegenerateIndex => FileAxis::Write,
+            Self::Write
+            | Self::Edit
+            | Self::Delete
+            | Self::RegenerateIndex
+            | Self::Remember
+            | Self::Forget => FileAxis::Write,
         }
     }
 
@@ -87,6 +126,8 @@ impl FileOp {
             Self::Edit => "file.edit",
             Self::Delete => "file.delete",
             Self::RegenerateIndex => "file.regenerate_index",
+            Self::Remember => "memory.write",
+            Self::Forget => "memory.delete",
         }
     }
 
@@ -95,7 +136,13 @@ impl FileOp {
     pub const fn is_search(self) -> bool {
         match self {
             Self::Glob | Self::Grep => true,
-            Self::Read | Self::Write | Self::Edit | Self::Delete | Self::RegenerateIndex => false,
+            Self::Read
+            | Self::Write
+            | Self::Edit
+            | Self::Delete
+            | Self::RegenerateIndex
+            | Self::Remember
+            | Self::Forget => false,
         }
     }
 
@@ -110,6 +157,8 @@ impl FileOp {
             Self::Edit => "edit",
             Self::Delete => "delete",
             Self::RegenerateIndex => "rebuild the index",
+            Self::Remember => "remember in",
+            Self::Forget => "forget",
         }
     }
 }
@@ -162,6 +211,10 @@ pub struct FilePolicy {
     pub delete: Option<Rule>,
     /// `file.regenerate_index`.
     pub regenerate_index: Option<Rule>,
+    /// `memory.write`.
+    pub remember: Option<Rule>,
+    /// `memory.delete`.
+    pub forget: Option<Rule>,
 }
 
 impl FilePolicy {
@@ -175,13 +228,17 @@ impl FilePolicy {
             FileOp::Edit => &self.edit,
             FileOp::Delete => &self.delete,
             FileOp::RegenerateIndex => &self.regenerate_index,
+            FileOp::Remember => &self.remember,
+            FileOp::Forget => &self.forget,
         };
         let axis = match op.axis() {
             FileAxis::Read => &self.read,
             FileAxis::Write => &self.write,
         };
+        let like = self.delete.as_ref().filter(|_| op == FileOp::Forget);
         own.as_ref()
             .map(|rule| (rule, op.key()))
+            .or_else(|| like.map(|rule| (rule, FileOp::Delete.key())))
             .or_else(|| axis.as_ref().map(|rule| (rule, op.axis().key())))
     }
 }
@@ -366,6 +423,7 @@ fn ask_reason(
     // The path is the model's, and what stands here is copied: it is quoted for where it goes.
     let quoted = serde_json::Value::from(shown).to_string();
     let setting = match (rule, axis) {
+        (Some((_, key)), _) if key.starts_with("memory.") => format!("set `permissions.{key}: allow`"),
         (Some((Rule::Only(_), key)), _) => format!("add `{quoted}` to `permissions.{key}`"),
         (Some((Rule::Ask | Rule::Allow | Rule::Deny, key)), _) => {
             format!("set `permissions.{key}: [{quoted}]`")
@@ -631,6 +689,33 @@ mod tests {
         assert_eq!(verdict(FileOp::Edit), Verdict::Allow);
         let Verdict::Deny(refusal) = verdict(FileOp::Delete) else { panic!("allowed") };
         assert!(refusal.message.contains("`permissions.file.delete` is `deny`"));
+    }
+
+    #[test]
+    fn a_memory_follows_the_files_unless_it_has_a_rule_of_its_own() {
+        let zones = Zones::new("/w".into(), vec![]);
+        let path = "/w/.reyn/memory/a.md";
+        let target = Target { asked: path.into(), path: path.into(), same_as: None, link: None };
+        let verdict = |op, policy: &FilePolicy, grants: Vec<Grant>| {
+            file_verdict(op, &target, &zones, policy, &Grants(grants), &Approvals::default())
+        };
+        let unset = FilePolicy::default();
+        assert_eq!(verdict(FileOp::Remember, &unset, vec![]), Verdict::Allow);
+        assert_eq!(verdict(FileOp::Forget, &unset, vec![]), Verdict::Allow);
+        let denied = FilePolicy { write: Some(Rule::Deny), ..unset.clone() };
+        assert!(matches!(verdict(FileOp::Remember, &denied, vec![]), Verdict::Deny(_)));
+        let own = FilePolicy { remember: Some(Rule::Allow), ..denied };
+        assert_eq!(verdict(FileOp::Remember, &own, vec![]), Verdict::Allow);
+        assert!(matches!(verdict(FileOp::Write, &own, vec![]), Verdict::Deny(_)));
+        let deletes = FilePolicy { delete: Some(Rule::Deny), ..unset.clone() };
+        assert!(matches!(verdict(FileOp::Forget, &deletes, vec![]), Verdict::Deny(_)));
+        let asks = FilePolicy { remember: Some(Rule::Ask), ..unset };
+        let Verdict::Ask(reason) = verdict(FileOp::Remember, &asks, vec![]) else { panic!("settled") };
+        assert_eq!(reason.rule, "`permissions.memory.write` is `ask`");
+        let allowed_by = reason.allowed_by.unwrap_or_default();
+        assert!(allowed_by.contains("set `permissions.memory.write: allow`"), "{allowed_by}");
+        let grant = Grant { axis: FileAxis::Write, path: None };
+        assert_eq!(verdict(FileOp::Remember, &asks, vec![grant]), Verdict::Allow);
     }
 
     #[test]

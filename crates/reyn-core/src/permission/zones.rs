@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::FileAxis;
+use crate::memory::Layer;
 use crate::text::shown_path;
 
 /// A file or folder that a call names, after resolution.
@@ -181,6 +182,29 @@ impl Zones {
         path.starts_with(self.root.join(".reyn")) && !self.is_protected(path)
     }
 
+    /// Whose memory `path` is, or lies in: what is written there is remembered, by whatever name it is written.
+    #[must_use]
+    pub fn memory_layer(&self, path: &Path) -> Option<Layer> {
+        let parts = self.parts_below_root(path)?;
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        match parts.as_slice() {
+            [".reyn", "memory", ..] => Some(Layer::Shared),
+            [".reyn", "agents", _, "memory", ..] => Some(Layer::Agent),
+            _ => None,
+        }
+    }
+
+    /// The folded names from the workspace down to `path`; `None` when it lies elsewhere.
+    fn parts_below_root(&self, path: &Path) -> Option<Vec<String>> {
+        let path = folded(path);
+        let relative = path.strip_prefix(folded(&self.root)).ok()?;
+        let names = relative.components().filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+            Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
+        });
+        Some(names.collect())
+    }
+
     /// Whether writing `path` always takes a person.
     #[must_use]
     pub fn is_protected(&self, path: &Path) -> bool {
@@ -191,14 +215,7 @@ impl Zones {
         if is_scratch || self.home_state.iter().any(is_below) || self.real_places.iter().any(is_below) {
             return true;
         }
-        let Ok(relative) = path.strip_prefix(folded(&self.root)) else { return false };
-        let parts: Vec<String> = relative
-            .components()
-            .filter_map(|part| match part {
-                Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
-                Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
-            })
-            .collect();
+        let Some(parts) = self.parts_below_root(&path) else { return false };
         PROTECTED.iter().any(|pattern| matches(pattern, &parts))
     }
 
@@ -298,6 +315,25 @@ mod tests {
             let (path, folder) = (Path::new(path), Path::new(folder));
             assert_eq!(is_at_or_below(path, folder), below, "{}", path.display());
             assert_eq!(path.starts_with(folder), below);
+        }
+    }
+
+    #[test]
+    fn a_memory_is_known_by_its_place() {
+        let zones = Zones::new("/w".into(), vec![]);
+        for (path, layer) in [
+            ("/w/.reyn/memory", Some(Layer::Shared)),
+            ("/w/.reyn/memory/a.md", Some(Layer::Shared)),
+            ("/w/.reyn/memory/sub/a.txt", Some(Layer::Shared)),
+            ("/w/.REYN/Memory/a.md", Some(Layer::Shared)),
+            ("/w/.reyn/agents/dev/memory/a.md", Some(Layer::Agent)),
+            ("/w/.reyn/agents/dev/memory", Some(Layer::Agent)),
+            ("/w/.reyn/agents/dev/profile.yaml", None),
+            ("/w/.reyn/memory2/a.md", None),
+            ("/w/sub/.reyn/memory/a.md", None),
+            ("/v/.reyn/memory/a.md", None),
+        ] {
+            assert_eq!(zones.memory_layer(Path::new(path)), layer, "{path}");
         }
     }
 

@@ -17,8 +17,8 @@ pub use embedding::{
 };
 pub use llm::{LlmSettings, ModelClass, ModelClassError, ModelOptions, ModelSpec, Price};
 pub use permissions::{
-    Decision, ExecPermission, FilePermissions, PermissionSettings, PermissionValue, PlaceScope, PlaceValue,
-    ScopedPlace,
+    Decision, ExecPermission, FilePermissions, MemoryPermissions, PermissionSettings, PermissionValue,
+    PlaceScope, PlaceValue, ScopedPlace,
 };
 pub use sandbox::{
     BackendSetting, OnUnsupported, SandboxMode, SandboxPolicySettings, SandboxSettings, SandboxValues,

@@ -17,6 +17,8 @@ pub struct PermissionSettings {
     /// Running programs; unset, a person is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exec: Option<ExecPermission>,
+    /// What is remembered.
+    pub memory: MemoryPermissions,
     /// The web; `web.search` and `web.fetch` say the same.
     pub web: WebPermissions,
 }
@@ -77,6 +79,18 @@ pub struct FilePermissions {
     /// Rebuilding an index file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regenerate_index: Option<PermissionValue>,
+}
+
+/// `permissions.memory`. What has no value of its own follows `file.write` and `file.delete`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MemoryPermissions {
+    /// Remembering, by whatever tool; unset, without asking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<Decision>,
+    /// Forgetting; unset, without asking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delete: Option<Decision>,
 }
 
 /// A decision, or the places where it is `allow`.

@@ -288,6 +288,21 @@ pub(crate) fn asks_for_a_rewrite(log: &[Entry]) -> bool {
     has_word(&text, &REWRITES) || REWRITES_IN_JAPANESE.iter().any(|rewrite| text.contains(rewrite))
 }
 
+/// Words that ask to remember something, or to forget it.
+const REMEMBERS: [&str; 5] = ["remember", "memorize", "memorise", "forget", "memory"];
+/// The same in Japanese.
+const REMEMBERS_IN_JAPANESE: [&str; 4] = ["覚えて", "覚えと", "記憶", "忘れて"];
+
+/// Whether a message of the conversation asks to remember or to forget something.
+#[must_use]
+pub(crate) fn asks_to_remember(log: &[Entry]) -> bool {
+    let asks = |text: &str| {
+        let text = text.to_lowercase();
+        has_word(&text, &REMEMBERS) || REMEMBERS_IN_JAPANESE.iter().any(|word| text.contains(word))
+    };
+    log.iter().any(|entry| matches!(entry, Entry::User { text } | Entry::Said { text } if asks(text)))
+}
+
 /// Whether a text is Japanese: it has letters that no other language has.
 #[must_use]
 pub(crate) fn is_japanese(text: &str) -> bool {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer_stream::{AnswerStream, called_tool};
 mod offer;
+mod recall;
 
 use offer::{Offer, has_missed_a_file, has_not_run_what_it_should, is_whole_read, results_of_the_turn};
 
@@ -47,6 +48,8 @@ pub struct Profile {
     pub runs: &'static [&'static str],
     /// Tools that search the web, which a small model does where a file or a program is meant.
     pub searches: &'static [&'static str],
+    /// Tools of a memory. Each is offered only where it can be of use, and none but these three.
+    pub memory: MemoryTools,
     /// Tools that get a page, which a small model does at an address that it makes up.
     pub fetches: &'static [&'static str],
     /// Calls of a turn in which a change that was asked for must begin; then an answer is taken.
@@ -63,6 +66,20 @@ pub struct Profile {
     pub list_bytes_max: usize,
     /// Behind a result longer than this, in bytes, the request is said again.
     pub result_bytes_long: usize,
+}
+
+/// The tools of a memory, and how much of it a small model is shown.
+pub struct MemoryTools {
+    /// Every one.
+    pub all: &'static [&'static str],
+    /// Offered once a message asks to remember something.
+    pub remembers: &'static str,
+    /// Offered where something is remembered.
+    pub reads: &'static str,
+    /// Offered where both hold.
+    pub forgets: &'static str,
+    /// Longest index that is shown, in bytes.
+    pub index_bytes_max: usize,
 }
 
 /// A short exchange, shown where the tool it uses is offered.
@@ -91,6 +108,13 @@ pub const PROFILE: Profile = Profile {
     runs: &["exec"],
     searches: &["web_search"],
     fetches: &["web_fetch"],
+    memory: MemoryTools {
+        all: &["list_memory", "read_memory_body", "remember_shared", "remember_agent", "forget_memory"],
+        remembers: "remember_shared",
+        reads: "read_memory_body",
+        forgets: "forget_memory",
+        index_bytes_max: 1000,
+    },
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
     examples: &[
@@ -129,6 +153,8 @@ pub const PROFILE: Profile = Profile {
     list_bytes_max: 2 * 1024,
     result_bytes_long: 300,
 };
+
+pub use recall::request_with_memory;
 
 /// Writes a request in the profile.
 #[must_use]

@@ -173,9 +173,7 @@ pub(super) fn file_policy(
     let file = &settings.file;
     let mut rule = |key: &str, value: &Option<PermissionValue>| {
         value.as_ref().map(|value| match value {
-            PermissionValue::Decision(Decision::Allow) => Rule::Allow,
-            PermissionValue::Decision(Decision::Ask) => Rule::Ask,
-            PermissionValue::Decision(Decision::Deny) => Rule::Deny,
+            PermissionValue::Decision(decision) => decided(*decision),
             PermissionValue::Places(listed) => {
                 let mut rules = vec![];
                 for (at, place) in listed.iter().enumerate() {
@@ -196,8 +194,18 @@ pub(super) fn file_policy(
         edit: rule("edit", &file.edit),
         delete: rule("delete", &file.delete),
         regenerate_index: rule("regenerate_index", &file.regenerate_index),
+        remember: settings.memory.write.map(decided),
+        forget: settings.memory.delete.map(decided),
     };
     (policy, problems)
+}
+
+const fn decided(decision: Decision) -> Rule {
+    match decision {
+        Decision::Allow => Rule::Allow,
+        Decision::Ask => Rule::Ask,
+        Decision::Deny => Rule::Deny,
+    }
 }
 
 /// The rule of `permissions.exec`.

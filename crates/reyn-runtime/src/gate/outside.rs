@@ -38,8 +38,12 @@ impl Before {
         let files = context.external_files()?;
         let workspace = context.workspace().ok()?;
         let of_axis = |wanted: FileAxis| -> Vec<Target> {
+            // What is remembered is no text from outside, whatever it repeats.
+            let is_kept = |target: &Target| workspace.memory_layer(target).is_some();
             let targets = needs(prepared).iter().filter_map(|need| match need {
-                Need::File { op, target } if op.axis() == wanted && *op != FileOp::Delete => {
+                Need::File { op, target }
+                    if op.axis() == wanted && *op != FileOp::Delete && !is_kept(target) =>
+                {
                     Some(target.clone())
                 }
                 Need::File { .. } | Need::Exec { .. } | Need::Web { .. } => None,

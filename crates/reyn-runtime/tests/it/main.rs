@@ -4,6 +4,7 @@
 
 mod crash;
 mod files;
+mod memory;
 mod permission;
 mod stage;
 mod turn;

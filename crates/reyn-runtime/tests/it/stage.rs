@@ -21,14 +21,14 @@ use reyn_core::turn::TurnLimits;
 use reyn_runtime::gate::{Answer, Person, Question};
 use reyn_runtime::{Screening, Session, SessionOptions, TurnReport};
 use reyn_testkit::{Scripted, ScriptedModel, transcript};
-use reyn_tools::{Context, Registry};
+use reyn_tools::{Context, MemoryIndex, Registry};
 use reyn_workspace::Workspace;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// A workspace, and what a session in it is allowed.
 pub(crate) struct Stage {
-    _dir: TempDir,
+    pub _dir: TempDir,
     pub root: PathBuf,
     pub sealed: Vec<PathBuf>,
     pub policy: FilePolicy,
@@ -42,6 +42,8 @@ pub(crate) struct Stage {
     pub call_time_max: Duration,
     pub registry: Arc<Registry>,
     pub framing: Framing,
+    pub screening: Screening,
+    pub memory_index: Option<Arc<dyn MemoryIndex>>,
     pub cancel: CancellationToken,
 }
 
@@ -65,12 +67,22 @@ impl Stage {
             call_time_max: Duration::from_secs(20),
             registry: Arc::new(reyn_tools::builtin()),
             framing: Framing::default(),
+            screening: Screening::default(),
+            memory_index: None,
             cancel: CancellationToken::new(),
         }
     }
 
     pub(crate) fn zones(&self) -> Zones {
         Zones::new(self.root.clone(), self.sealed.clone())
+    }
+
+    fn context(&self) -> Context {
+        let context = Context::new(Workspace::open(self.zones(), None).unwrap());
+        match &self.memory_index {
+            Some(index) => context.with_memory_index(Arc::clone(index)),
+            None => context,
+        }
     }
 
     fn authority(&self) -> Effective {
@@ -101,13 +113,13 @@ impl Stage {
             model: model.clone(),
             registry: Arc::clone(&self.registry),
             caller: Caller::Chat,
-            context: Arc::new(Context::new(Workspace::open(self.zones(), None).unwrap())),
+            context: Arc::new(self.context()),
             authority: self.authority(),
             person,
             environment: Environment::default(),
             limits: self.limits,
             call_time_max: self.call_time_max,
-            screening: Screening::default(),
+            screening: self.screening.clone(),
             audit: AuditSettings::default(),
             clock: Arc::new(move || now),
             emitter: "token".into(),

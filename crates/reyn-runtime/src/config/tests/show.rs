@@ -62,6 +62,7 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
               -
                 path: "日本語 x"  # reyn.yaml:9
                 scope: just_path  # reyn.yaml:9
+          memory: {}  # default
           web: {}  # default
         sandbox:
           backend: auto  # default
