@@ -184,7 +184,6 @@ impl<'a, E> Indexing<'a, E> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use crate::{SqliteOptions, SqliteStore};
 

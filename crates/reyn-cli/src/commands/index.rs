@@ -1,6 +1,7 @@
 //! `reyn index`: files that are found again by what they mean and by their words.
 
 mod add;
+mod rebuild;
 
 use std::fmt::Write as _;
 
@@ -39,6 +40,9 @@ Examples:
     /// What is known about a source.
     #[command(after_help = "Example: reyn index stats docs")]
     Stats(SourceArgs),
+    /// Make the vectors of a source anew, as after a change of its model; the old ones answer until it is done.
+    #[command(after_help = "Example: reyn index rebuild docs")]
+    Rebuild(SourceArgs),
     /// Remove a source; the files that it was made of stay.
     #[command(after_help = "\
 Examples:
@@ -100,7 +104,7 @@ impl IndexCommand {
             Self::Add(args) => args.json,
             Self::List(args) => args.json,
             Self::Query(args) => args.json,
-            Self::Stats(args) => args.json,
+            Self::Stats(args) | Self::Rebuild(args) => args.json,
             Self::Drop(args) => args.json,
         }
     }
@@ -115,6 +119,7 @@ pub(crate) fn run(command: &IndexCommand) -> Result<Exit, Failure> {
         IndexCommand::List(args) => list(&store, args),
         IndexCommand::Query(args) => query(&project, &store, args),
         IndexCommand::Stats(args) => stats(&store, args),
+        IndexCommand::Rebuild(args) => rebuild::run(&project, &store, args),
         IndexCommand::Drop(args) => drop_source(&store, args),
     }
 }
@@ -124,14 +129,14 @@ fn source(name: &str) -> Result<SourceName, Failure> {
 }
 
 fn failed(error: &IndexError) -> Failure {
-    match error {
-        IndexError::UnknownSource { name, sources } if sources.is_empty() => {
-            let message = format!("there is no source `{name}`; `reyn index add {name} PATH` makes it");
-            Failure::usage("unknown_source", message)
-        }
-        IndexError::UnknownSource { .. } => Failure::usage("unknown_source", error.to_string()),
-        _ => Failure::failed("index", error.to_string()),
+    let IndexError::UnknownSource { name, sources } = error else {
+        return Failure::failed("index", error.to_string());
+    };
+    if sources.is_empty() {
+        let message = format!("there is no source `{name}`; `reyn index add {name} PATH` makes it");
+        return Failure::usage("unknown_source", message);
     }
+    Failure::usage("unknown_source", error.to_string())
 }
 
 /// The store's word for a model.

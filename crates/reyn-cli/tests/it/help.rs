@@ -52,6 +52,7 @@ fn the_help_fits_a_screen() {
           tools        Show what a chat's model and a skill's steps are offered
           sessions     Look at, check, export and remove conversations
           events       Print the audit trail
+          index        Index files, and find passages in them by what they mean
           memory       Look at and change what is remembered from one session to the next
           permissions  List and take back what was answered with "always"
           config       Check, show and edit the configuration

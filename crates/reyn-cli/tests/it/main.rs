@@ -14,6 +14,7 @@ mod exit_code;
 mod follow;
 mod guide;
 mod help;
+mod index;
 #[cfg(feature = "local")]
 mod local_model;
 mod machine_read;
