@@ -21,6 +21,7 @@ fn of_words() -> Place {
 }
 
 /// A place with the embedding model, or none where its files are not here.
+#[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
 fn with_model() -> Option<Place> {
     let folder = std::env::var_os("REYN_TEST_MODEL_DIR").map_or_else(
         || std::env::home_dir().expect("a home folder").join(".cache/reyn/models"),
