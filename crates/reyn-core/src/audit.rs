@@ -338,6 +338,37 @@ pub enum AuditEvent {
         /// Its file, relative to the project.
         path: String,
     },
+    /// Texts of a file became vectors.
+    EmbedProgress {
+        /// The turn.
+        chain_id: String,
+        /// Texts that are done.
+        embedded: u64,
+        /// Texts that were there.
+        skipped: u64,
+        /// Texts of the file.
+        total: u64,
+        /// How far it is, 0 to 100.
+        pct: u64,
+    },
+    /// What was looked for could not become a vector; keywords may have answered all the same.
+    RecallEmbedFailed {
+        /// The turn.
+        chain_id: String,
+        /// What was looked for, cut.
+        query: String,
+        /// Why.
+        error: String,
+    },
+    /// An index was removed.
+    IndexDropped {
+        /// The turn.
+        chain_id: String,
+        /// Its source.
+        source: String,
+        /// Texts that were in it.
+        chunks_dropped: u64,
+    },
     /// A text from outside, or a command, could not be looked through.
     ThreatScanFailed {
         /// The turn.
@@ -465,7 +496,7 @@ pub enum AuditEvent {
 }
 
 /// Every event's name, in the order of their definition.
-pub const KINDS: [&str; 49] = [
+pub const KINDS: [&str; 52] = [
     "session_started",
     "session_restored",
     "session_removed",
@@ -501,6 +532,9 @@ pub const KINDS: [&str; 49] = [
     "threat_block",
     "memory_saved",
     "memory_deleted",
+    "embed_progress",
+    "recall_embed_failed",
+    "index_dropped",
     "threat_scan_failed",
     "exec_threat_match",
     "exec_threat_blocked",

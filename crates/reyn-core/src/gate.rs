@@ -37,7 +37,7 @@ impl Need {
     #[must_use]
     pub const fn key(&self) -> &'static str {
         match self {
-            Self::File { op, .. } if op.is_memory() => op.key(),
+            Self::File { op, .. } if op.is_memory() || op.is_index() => op.key(),
             Self::File { op, .. } => op.axis().key(),
             Self::Exec { .. } => EXEC_KEY,
             Self::Web { op, .. } => op.key(),

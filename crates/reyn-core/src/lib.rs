@@ -11,6 +11,7 @@ pub mod capability;
 pub mod conversation;
 pub mod embedding;
 pub mod gate;
+pub mod knowledge;
 pub mod limits;
 pub mod memory;
 pub mod outside;

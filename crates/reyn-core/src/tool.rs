@@ -75,11 +75,16 @@ pub enum Category {
     Exec,
     /// What is remembered.
     MemoryOperation,
+    /// Passages of what was indexed.
+    Knowledge,
+    /// Vectors of texts, and the indexes that keep them.
+    Embedding,
 }
 
 impl Category {
     /// Every category, in the order they are shown.
-    pub const ALL: [Self; 4] = [Self::File, Self::Web, Self::Exec, Self::MemoryOperation];
+    pub const ALL: [Self; 6] =
+        [Self::File, Self::Web, Self::Exec, Self::MemoryOperation, Self::Knowledge, Self::Embedding];
 
     /// The name that configuration and profiles use.
     #[must_use]
@@ -89,6 +94,8 @@ impl Category {
             Self::Web => "web",
             Self::Exec => "exec",
             Self::MemoryOperation => "memory_operation",
+            Self::Knowledge => "knowledge",
+            Self::Embedding => "embedding",
         }
     }
 }

@@ -16,7 +16,8 @@ use crate::{Admits, SearchError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobRequest {
     /// A glob as in `.gitignore` files: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of folders.
-    /// Relative to the search root; without a `/` it matches at any depth. Case counts.
+    /// Relative to the search root; without a `/` it matches at any depth. With a wildcard and a `/` at its
+    /// end it finds folders instead of files (`*/`, `**/tests/`). Case counts.
     pub pattern: String,
     /// Whether hidden and ignored files are found too.
     pub include_ignored: bool,
@@ -31,6 +32,8 @@ pub struct GlobRequest {
 pub struct Globbed {
     /// Paths relative to [`Root::folder`], sorted by component, each byte by byte.
     pub paths: Vec<PathBuf>,
+    /// Whether they are folders.
+    pub are_folders: bool,
     /// Whether there are more after these.
     pub has_more: bool,
     /// What was passed over on the way.
@@ -39,7 +42,7 @@ pub struct Globbed {
     pub partial: Option<String>,
 }
 
-/// Finds the files below `root` that a glob matches.
+/// Finds the files, or the folders, below `root` that a glob matches.
 ///
 /// Hidden and ignored files are left out, unless the glob names them: the components before the first
 /// wildcard are names that nothing hides (`target/debug/*.log`), and a component that begins with a dot
@@ -64,7 +67,7 @@ pub(crate) fn glob_within(
     cancel: &CancellationToken,
     bounds: &Bounds,
 ) -> Result<Globbed, SearchError> {
-    let pattern = Pattern::parse(&request.pattern)
+    let pattern = Pattern::parse_with_folders(&request.pattern)
         .map_err(|reason| SearchError::Pattern(format!("`{}` is no glob: {reason}", request.pattern)))?;
     let start = match root.open(request.include_ignored)? {
         Start::Folder(start) => start,
@@ -74,7 +77,13 @@ pub(crate) fn glob_within(
     };
     let watch = Watch::start(cancel, bounds.time_max);
     let mut gatekeeper = Gatekeeper::new(root, admits);
-    let mut found = Globbed { paths: vec![], has_more: false, skipped: Skipped::default(), partial: None };
+    let mut found = Globbed {
+        paths: vec![],
+        are_folders: pattern.is_of_folders(),
+        has_more: false,
+        skipped: Skipped::default(),
+        partial: None,
+    };
     let mut not_permitted = 0;
     let mut walked = Walk::new(start, &pattern, request.include_ignored, watch.clone(), bounds.clone());
     let mut passed = 0;

@@ -222,6 +222,54 @@ fn a_file_in_the_place_of_a_folder_is_not_found_and_no_folder_is_one() {
 }
 
 #[test]
+fn a_wildcard_and_a_slash_at_the_end_find_folders() {
+    let tree = ruled();
+    // Pattern, folders found, hidden, ignored.
+    let cases: &[(&str, &[&str], u64, u64)] = &[
+        ("*/", &["src", "vendor"], 1, 1),
+        ("s*/", &["src"], 0, 0),
+        ("/*/", &["src", "vendor"], 1, 1),
+        ("./*//", &["src", "vendor"], 1, 1),
+        ("**/", &["src", "vendor"], 1, 2),
+        ("target/*/", &["target/debug"], 0, 0),
+        ("src/*/", &[], 0, 1),
+        (".*/", &[".github"], 0, 0),
+        (".github/*/", &[".github/workflows"], 0, 0),
+        ("**/workflows/", &[], 1, 2),
+        ("vendor/*/", &[], 0, 0),
+        ("vendor/.git/*/", &["vendor/.git/info"], 0, 0),
+        ("{s,v}*/", &["src", "vendor"], 0, 0),
+        ("x*/", &[], 0, 0),
+    ];
+    for (pattern, paths, hidden, ignored) in cases {
+        let found = find(&tree.root(""), &request(pattern));
+        assert_eq!(
+            (names(&found), found.skipped),
+            (paths.to_vec(), Skipped { hidden: *hidden, ignored: *ignored, ..Skipped::default() }),
+            "{pattern}"
+        );
+    }
+    let found = find(&tree.root(""), &GlobRequest { include_ignored: true, ..request("**/") });
+    let all = [".github", ".github/workflows", "src", "src/gen", "target", "target/debug", "vendor"];
+    assert_eq!(names(&found), all);
+    let page = find(&tree.root(""), &GlobRequest { offset: 1, max_results: 1, ..request("*/") });
+    assert_eq!((names(&page), page.has_more), (vec!["vendor"], false));
+    assert_eq!(
+        names(&find(&tree.root("src"), &GlobRequest { include_ignored: true, ..request("*/") })),
+        ["src/gen"]
+    );
+}
+
+#[test]
+fn a_folder_that_is_not_admitted_is_not_found() {
+    let tree = Tree::new(&[("a/f", b""), ("b/f", b"")]);
+    let root = tree.root("");
+    let admits = |found: &crate::Found<'_>| !found.path.ends_with("a");
+    let found = glob(&root, &request("*/"), &admits, &CancellationToken::new()).unwrap();
+    assert_eq!((names(&found), found.skipped.not_permitted), (vec!["b"], 1));
+}
+
+#[test]
 fn a_wildcard_stands_for_a_character_of_a_name() {
     let tree = Tree::new(&[("é.rs", b""), ("日本.md", b""), ("日/é/x", b""), ("a.rs", b"")]);
     let cases: &[(&str, &[&str])] = &[

@@ -10,6 +10,8 @@ use crate::wildcard::Wildcard;
 #[derive(Debug)]
 pub(crate) struct Pattern {
     alternatives: Vec<Alternative>,
+    /// Whether it matches folders, and files not.
+    is_of_folders: bool,
 }
 
 #[derive(Debug)]
@@ -55,7 +57,25 @@ pub(crate) enum Reach {
 impl Pattern {
     /// The pattern that matches every file.
     pub(crate) fn everything() -> Self {
-        Self { alternatives: vec![Alternative::new(vec![Part::AnyFolders])] }
+        Self { alternatives: vec![Alternative::new(vec![Part::AnyFolders])], is_of_folders: false }
+    }
+
+    /// Reads a glob that may be about folders: with a wildcard and a `/` at its end it matches the folders
+    /// themselves, at the place that it names (`*/`, `crates/*/`, `**/tests/`). Any other is read as
+    /// [`Self::parse`] does; `src/` names a folder, and what is in it is meant.
+    ///
+    /// Fails with the reason.
+    pub(crate) fn parse_with_folders(text: &str) -> Result<Self, String> {
+        let folders = text.trim_end_matches('/');
+        if folders.len() == text.len() || folders.starts_with('!') || !folders.contains(['*', '?', '[']) {
+            return Self::parse(text);
+        }
+        Ok(Self { is_of_folders: true, ..Self::parse(&format!("/{folders}"))? })
+    }
+
+    /// Whether it matches folders, and files not.
+    pub(crate) fn is_of_folders(&self) -> bool {
+        self.is_of_folders
     }
 
     /// Reads a glob. Without a `/` it matches at any depth.
@@ -91,7 +111,7 @@ impl Pattern {
                 }
             }
         }
-        Ok(Self { alternatives })
+        Ok(Self { alternatives, is_of_folders: false })
     }
 
     /// The places in the search root.
@@ -103,7 +123,7 @@ impl Pattern {
         places
     }
 
-    /// Whether a file `name` in a folder with `places` matches.
+    /// Whether a file, or a folder where folders are meant, with this name in a folder with `places` matches.
     pub(crate) fn is_match(&self, places: &[Place], name: &[u8], reach: Reach) -> bool {
         places.iter().any(|place| {
             let alternative = &self.alternatives[place.alternative];

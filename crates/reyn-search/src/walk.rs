@@ -32,9 +32,11 @@ pub(crate) struct Walk<'a> {
     entries: usize,
     listing_buffer: Vec<u8>,
     spare: Vec<Listing>,
+    /// Whether the folder at `path` was given and is still to be entered.
+    has_to_enter: bool,
 }
 
-/// A file found.
+/// A file found, or a folder where folders are meant.
 #[derive(Debug)]
 pub(crate) struct FileFound<'w> {
     /// The folder it is in.
@@ -95,6 +97,7 @@ impl<'a> Walk<'a> {
             entries: 0,
             listing_buffer: vec![],
             spare: vec![],
+            has_to_enter: false,
         };
         walk.push(start.folder, start.rules, pattern.start())?;
         Ok(walk)
@@ -110,8 +113,11 @@ impl<'a> Walk<'a> {
         self.partial
     }
 
-    /// The next file, or None at the end.
+    /// The next file, or folder where folders are meant; None at the end.
     pub(crate) fn next(&mut self) -> Result<Option<FileFound<'_>>, Stop> {
+        if std::mem::take(&mut self.has_to_enter) {
+            self.enter(true)?;
+        }
         while let Some(level) = self.stack.last_mut() {
             let Some(entry) = level.listing.entries.get(level.next).copied() else {
                 self.leave();
@@ -120,8 +126,12 @@ impl<'a> Walk<'a> {
             level.next += 1;
             self.path.truncate(level.prefix_len);
             self.path.extend_from_slice(level.listing.name(entry));
+            if entry.is_folder && self.pattern.is_of_folders() && self.is_wanted_folder() {
+                self.has_to_enter = true;
+                break;
+            }
             if entry.is_folder {
-                self.enter()?;
+                self.enter(false)?;
             } else if self.is_wanted_file() {
                 break;
             }
@@ -142,23 +152,36 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether the folder at `self.path` is one that the pattern is about. What is passed over is counted
+    /// where it would be entered.
+    fn is_wanted_folder(&self) -> bool {
+        let Some(level) = self.stack.last() else { return false };
+        let name = &self.path[level.prefix_len..];
+        let is_git = name == b".git";
+        self.pattern.is_match(&level.places, name, if is_git { Reach::Named } else { Reach::Any })
+            && self.passed_over(level, true).is_none()
+    }
+
     fn is_wanted_file(&mut self) -> bool {
         let Some(level) = self.stack.last() else { return false };
-        let verdict = self.verdict(level, false);
-        let is_reached = |reach| self.pattern.is_match(&level.places, &self.path[level.prefix_len..], reach);
-        match verdict {
-            Verdict::Searched => true,
-            Verdict::Hidden if is_reached(Reach::Dotted) || is_reached(Reach::Named) => true,
-            Verdict::Ignored if is_reached(Reach::Named) => true,
-            Verdict::Hidden => {
-                self.skipped.hidden += 1;
-                false
-            }
-            Verdict::Ignored => {
-                self.skipped.ignored += 1;
-                false
-            }
+        match self.passed_over(level, false) {
+            None | Some(Verdict::Searched) => return true,
+            Some(Verdict::Hidden) => self.skipped.hidden += 1,
+            Some(Verdict::Ignored) => self.skipped.ignored += 1,
         }
+        false
+    }
+
+    /// What keeps the entry at `self.path`, whose name matches, out of the results.
+    fn passed_over(&self, level: &Level, is_folder: bool) -> Option<Verdict> {
+        let verdict = self.verdict(level, is_folder);
+        let is_reached = |reach| self.pattern.is_match(&level.places, &self.path[level.prefix_len..], reach);
+        let is_wanted = match verdict {
+            Verdict::Searched => true,
+            Verdict::Hidden => is_reached(Reach::Dotted) || is_reached(Reach::Named),
+            Verdict::Ignored => is_reached(Reach::Named),
+        };
+        (!is_wanted).then_some(verdict)
     }
 
     fn verdict(&self, level: &Level, is_folder: bool) -> Verdict {
@@ -168,8 +191,8 @@ impl<'a> Walk<'a> {
         level.rules.judge(&self.path, level.prefix_len, is_folder)
     }
 
-    /// Goes into the folder at `self.path`, when it is to be searched.
-    fn enter(&mut self) -> Result<(), Stop> {
+    /// Goes into the folder at `self.path`, when it is to be searched. One that was given is not passed over.
+    fn enter(&mut self, is_given: bool) -> Result<(), Stop> {
         let Some(level) = self.stack.last() else { return Ok(()) };
         let name = &self.path[level.prefix_len..];
         let verdict = self.verdict(level, true);
@@ -182,6 +205,7 @@ impl<'a> Walk<'a> {
         let places = self.pattern.enter(&level.places, name, reach);
         if places.is_empty() {
             match verdict {
+                Verdict::Searched | Verdict::Hidden | Verdict::Ignored if is_given => {}
                 Verdict::Hidden if !is_git => self.skipped.hidden += 1,
                 Verdict::Ignored if !is_git => self.skipped.ignored += 1,
                 Verdict::Searched | Verdict::Hidden | Verdict::Ignored => {}
@@ -309,8 +333,11 @@ impl<'a> Walk<'a> {
 /// Whether an entry of a folder with `places` matches, or something below it can.
 fn is_wanted(pattern: &Pattern, places: &[Place], name: &[u8], kind: Kind) -> bool {
     match kind {
-        Kind::Folder => pattern.can_enter(places, name),
-        Kind::File => pattern.is_match(places, name, Reach::Any),
+        Kind::Folder => {
+            pattern.can_enter(places, name)
+                || pattern.is_of_folders() && pattern.is_match(places, name, Reach::Any)
+        }
+        Kind::File => !pattern.is_of_folders() && pattern.is_match(places, name, Reach::Any),
         Kind::Other => false,
     }
 }

@@ -17,13 +17,15 @@ pub(crate) struct GlobFiles;
 
 /// Paths given when the call does not say how many.
 const DEFAULT_MAX_RESULTS: u32 = 200;
+/// Folders named at most beside files.
+const FOLDERS_MAX: usize = 20;
 /// Paths given at most.
 const MAX_RESULTS_MAX: u32 = 5_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// E.g. `src/**/*.rs`.
+    /// E.g. `src/**/*.rs`; `*/` for folders.
     pattern: String,
     /// Folder; default `.`.
     path: Option<String>,
@@ -73,20 +75,28 @@ impl Tool for GlobFiles {
             max_results,
         };
         let base = workspace.search_base(touched.file(0));
-        let (found, brought) = blocking(move || {
+        let (found, folders, brought) = blocking(move || {
             let judge = |target: &_| touched.admits(FileOp::Glob, target);
             let found = workspace.glob(touched.file(0), &request, &judge, &context.cancel)?;
+            let beside = folders_beside(&request, found.paths.is_empty()).filter(|_| request.offset == 0);
+            let folders = match beside {
+                Some(request) => Some(workspace.glob(touched.file(0), &request, &judge, &context.cancel)?),
+                None => None,
+            };
+            let folders = folders.filter(|found| found.are_folders).map(|found| found.paths).unwrap_or_default();
             // Whoever sends a file names it too.
             let base = workspace.search_base(touched.file(0));
             let paths = found.paths.iter().map(|path| base.join(path));
             let brought = context.external_files().and_then(|files| files.any_brought(paths, &workspace));
-            Ok((found, brought))
+            Ok((found, folders, brought))
         })
         .await?;
+        let is_absolute = args.absolute.unwrap_or(false);
+        let mark = if found.are_folders { "/" } else { "" };
         let mut paths = String::new();
         let mut count = 0;
         for path in &found.paths {
-            let path = shown(&base, path, args.absolute.unwrap_or(false));
+            let path = shown(&base, path, is_absolute) + mark;
             if paths.len() + path.len() + 1 > RESULT_BYTES_MAX {
                 break;
             }
@@ -94,15 +104,32 @@ impl Tool for GlobFiles {
             count += 1;
         }
         let has_more = found.has_more || count < found.paths.len();
-        let is_of_folders = args.pattern.ends_with('/');
         let output = Output::text("matches", paths).with("pattern", args.pattern).with("count", count);
         let mut output = with_rest(output, &found.skipped, has_more.then_some(offset + count), found.partial);
-        if is_of_folders {
-            output = output.with("note", "these are the files in the folders; `list_directory` shows the folders");
+        if !folders.is_empty() {
+            let folders: Vec<String> =
+                folders.iter().map(|path| shown(&base, path, is_absolute) + "/").collect();
+            let before = if count == 0 { "no file matches, but folders do: " } else { "" };
+            output = output.with("folders", format!("{before}{}", folders.join(", ")));
         }
         output.external = brought.map(External::by);
         Ok(output)
     }
+}
+
+/// What finds the folders that a pattern may have meant: all of that name where no file has it, and otherwise those in
+/// the folder itself, where the pattern says nothing of an ending.
+fn folders_beside(request: &GlobRequest, is_nothing: bool) -> Option<GlobRequest> {
+    let pattern = &request.pattern;
+    let pattern = match (pattern.contains('/'), is_nothing) {
+        _ if pattern.ends_with('/') => return None,
+        (true, true) => format!("{pattern}/"),
+        (false, true) => format!("**/{pattern}/"),
+        (false, false) if pattern.ends_with('*') && !pattern.starts_with('*') => format!("/{pattern}/"),
+        (_, false) => return None,
+    };
+    let include_ignored = request.include_ignored;
+    Some(GlobRequest { pattern, include_ignored, offset: 0, max_results: FOLDERS_MAX })
 }
 
 /// The folder that a call searches, and the pattern below it. A pattern that leaves the folder, or begins
@@ -131,6 +158,26 @@ fn split(path: Option<&str>, pattern: &str) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_are_looked_for_where_they_may_be_meant() {
+        for (pattern, is_nothing, folders) in [
+            ("b*", false, Some("/b*/")),
+            ("b*", true, Some("**/b*/")),
+            ("src", true, Some("**/src/")),
+            ("src", false, None),
+            ("*.rs", false, None),
+            ("*", false, None),
+            ("a/b*", true, Some("a/b*/")),
+            ("a/b*", false, None),
+            ("*/", true, None),
+        ] {
+            let request =
+                GlobRequest { pattern: pattern.into(), include_ignored: true, offset: 0, max_results: 1 };
+            let found = folders_beside(&request, is_nothing).map(|request| request.pattern);
+            assert_eq!(found.as_deref(), folders, "{pattern}");
+        }
+    }
 
     #[test]
     fn a_pattern_that_leads_elsewhere_brings_its_own_folder() {

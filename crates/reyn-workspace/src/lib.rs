@@ -4,6 +4,7 @@
 //! below a folder that is held open and without following a link. A link planted in between makes the open
 //! fail instead of leading away, and a folder moved in between is still the folder that was judged.
 
+mod append;
 pub mod bounds;
 mod delete;
 mod edit;

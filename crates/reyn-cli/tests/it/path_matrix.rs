@@ -60,6 +60,8 @@ fn changes(route: &str, act: Act, path: &str) -> Option<bool> {
     let place = Place::with(&server).file("notes.md", "old").file("sub/a.md", "old").config("# old\n");
     let place =
         place.file(".git/config", "# old\n").file(".git/hooks/old", "old").file(".git/HEAD", "ref: x\n");
+    let place =
+        place.file(".reyn/memory/old.md", "old").file(".reyn/capability_profiles/old.yaml", "old: 1\n");
     std::fs::write(place.outside.join("a.md"), "old").unwrap();
     std::fs::write(place.home.join(".reyn/secrets.env"), "OLD=old\n").unwrap();
     for (to, link) in [("../outside/a.md", "link-out"), ("reyn.yaml", "link-config"), ("notes.md", "link-in")]
@@ -79,6 +81,9 @@ fn changes(route: &str, act: Act, path: &str) -> Option<bool> {
             "reyn.local.yaml",
             ".reyn/approvals.yaml",
             ".reyn/config.yaml",
+            ".reyn/notes.md",
+            ".reyn/memory/a.md",
+            ".reyn/capability_profiles/reader.yaml",
             ".git/config",
             ".git/hooks/old",
             ".git/hooks/new",
@@ -133,6 +138,21 @@ fn the_same_path_has_the_same_verdict_by_every_route() {
     for (path, is_open) in new {
         for act in [Act::Write, Act::Replace] {
             is_the_same_by_every_route(act, path, is_open);
+        }
+    }
+}
+
+/// What is written below `.reyn/` counts by what it says: a memory is scanned, a profile may not widen what the
+/// session may do. A file tool brings its text to the gate. What a program is going to write nobody can read
+/// before, so that it writes nothing there, by no route.
+#[test]
+fn where_a_change_is_judged_by_what_it_says_a_program_makes_none() {
+    for path in [".reyn/notes.md", ".reyn/memory/a.md", ".reyn/capability_profiles/reader.yaml"] {
+        for route in ROUTES {
+            for act in [Act::Write, Act::Replace] {
+                let is_expected = act.by_tool(path).filter(|_| route == "file tool").is_some();
+                assert_eq!(changes(route, act, path).unwrap_or(false), is_expected, "{route} {act:?} {path}");
+            }
         }
     }
 }

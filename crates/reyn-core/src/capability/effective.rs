@@ -211,14 +211,15 @@ impl Effective {
     }
 }
 
-/// The tool whose effect a change of a memory is, whatever tool makes it.
-fn memory_tool(op: FileOp, target: &Target, zones: &Zones) -> Option<&'static str> {
+/// The tool whose effect a change of a memory or of an index is, whatever tool makes it.
+fn own_tool(op: FileOp, target: &Target, zones: &Zones) -> Option<&'static str> {
     match op {
         // Of a place that is in no memory nobody can say whose it is; it is judged as everybody's.
         FileOp::Remember => {
             Some(zones.memory_layer(&target.path).unwrap_or(Layer::Shared).remembering_tool())
         }
         FileOp::Forget => Some(FORGETTING_TOOL),
+        FileOp::WriteIndex | FileOp::DropIndex => Some(op.key()),
         FileOp::Read
         | FileOp::Glob
         | FileOp::Grep
@@ -233,7 +234,7 @@ fn contextual_verdict(contextual: &Composed, axis: Axis<'_>, zones: &Zones) -> V
     let (subject, name, origin) = match axis {
         Axis::Tool { name } => ("tool", name, contextual.tool_denied_by(name)),
         Axis::Mcp { server } => ("MCP server", server, contextual.mcp_denied_by(server)),
-        Axis::File { op, target } => match memory_tool(op, target, zones) {
+        Axis::File { op, target } => match own_tool(op, target, zones) {
             Some(name) => ("tool", name, contextual.tool_denied_by(name)),
             None => return Verdict::Allow,
         },

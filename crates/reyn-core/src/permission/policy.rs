@@ -30,6 +30,10 @@ pub enum FileOp {
     Remember,
     /// Take something out of one.
     Forget,
+    /// Put texts into an index.
+    WriteIndex,
+    /// Remove an index with all that is in it.
+    DropIndex,
 }
 
 /// The two grants that every file operation refines.
@@ -54,7 +58,7 @@ impl FileAxis {
 
 impl FileOp {
     /// Every operation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Read,
         Self::Glob,
         Self::Grep,
@@ -64,12 +68,20 @@ impl FileOp {
         Self::RegenerateIndex,
         Self::Remember,
         Self::Forget,
+        Self::WriteIndex,
+        Self::DropIndex,
     ];
 
     /// Whether it is about a memory.
     #[must_use]
     pub const fn is_memory(self) -> bool {
         matches!(self, Self::Remember | Self::Forget)
+    }
+
+    /// Whether it is the runtime's own way into an index, which no tool for files takes.
+    #[must_use]
+    pub const fn is_index(self) -> bool {
+        matches!(self, Self::WriteIndex | Self::DropIndex)
     }
 
     /// What the same change means where it is made in a memory; `None` for what changes nothing, and for what is
@@ -79,7 +91,13 @@ impl FileOp {
         match self {
             Self::Write | Self::Edit | Self::RegenerateIndex => Some(Self::Remember),
             Self::Delete => Some(Self::Forget),
-            Self::Read | Self::Glob | Self::Grep | Self::Remember | Self::Forget => None,
+            Self::Read
+            | Self::Glob
+            | Self::Grep
+            | Self::Remember
+            | Self::Forget
+            | Self::WriteIndex
+            | Self::DropIndex => None,
         }
     }
 
@@ -98,6 +116,8 @@ impl FileOp {
             Self::RegenerateIndex => matches!(other, Self::RegenerateIndex),
             Self::Remember => matches!(other, Self::Remember),
             Self::Forget => matches!(other, Self::Forget),
+            Self::WriteIndex => matches!(other, Self::WriteIndex),
+            Self::DropIndex => matches!(other, Self::DropIndex),
         }
     }
 
@@ -111,7 +131,9 @@ impl FileOp {
             | Self::Delete
             | Self::RegenerateIndex
             | Self::Remember
-            | Self::Forget => FileAxis::Write,
+            | Self::Forget
+            | Self::WriteIndex
+            | Self::DropIndex => FileAxis::Write,
         }
     }
 
@@ -128,6 +150,8 @@ impl FileOp {
             Self::RegenerateIndex => "file.regenerate_index",
             Self::Remember => "memory.write",
             Self::Forget => "memory.delete",
+            Self::WriteIndex => "index_write",
+            Self::DropIndex => "index_drop",
         }
     }
 
@@ -142,7 +166,9 @@ impl FileOp {
             | Self::Delete
             | Self::RegenerateIndex
             | Self::Remember
-            | Self::Forget => false,
+            | Self::Forget
+            | Self::WriteIndex
+            | Self::DropIndex => false,
         }
     }
 
@@ -159,6 +185,8 @@ impl FileOp {
             Self::RegenerateIndex => "rebuild the index",
             Self::Remember => "remember in",
             Self::Forget => "forget",
+            Self::WriteIndex => "write into the index",
+            Self::DropIndex => "remove the index",
         }
     }
 }
@@ -215,6 +243,8 @@ pub struct FilePolicy {
     pub remember: Option<Rule>,
     /// `memory.delete`.
     pub forget: Option<Rule>,
+    /// `index_drop`.
+    pub drop_index: Option<Rule>,
 }
 
 impl FilePolicy {
@@ -230,6 +260,9 @@ impl FilePolicy {
             FileOp::RegenerateIndex => &self.regenerate_index,
             FileOp::Remember => &self.remember,
             FileOp::Forget => &self.forget,
+            // It is within the default zone, and follows the files.
+            FileOp::WriteIndex => &None,
+            FileOp::DropIndex => &self.drop_index,
         };
         let axis = match op.axis() {
             FileAxis::Read => &self.read,
@@ -240,6 +273,8 @@ impl FilePolicy {
             .map(|rule| (rule, op.key()))
             .or_else(|| like.map(|rule| (rule, FileOp::Delete.key())))
             .or_else(|| axis.as_ref().map(|rule| (rule, op.axis().key())))
+            // What opens files does not open this; what shuts them does.
+            .filter(|(rule, key)| op != FileOp::DropIndex || *key == op.key() || **rule == Rule::Deny)
     }
 }
 
@@ -342,13 +377,19 @@ pub fn file_verdict(
     }
     // A change of another name of a guarded file copies its content out from behind the guard.
     let is_guarded_twin = target.same_as.as_deref().is_some_and(|twin| zones.is_guarded(axis, twin));
-    let is_protected = axis == FileAxis::Write && (zones.is_protected(path) || is_guarded_twin);
+    // An index is the runtime's own, and these two are its own way in.
+    let is_own_way = op.is_index() && zones.is_index(path);
+    let is_protected =
+        axis == FileAxis::Write && (is_guarded_twin || (zones.is_protected(path) && !is_own_way));
     let has_keys = target.is(|path| zones.holds_credentials(path));
     // What opens keys is about keys, or about this very file, and no folder somewhere above them.
     let opens = |place: &Path| !has_keys || place == path || zones.holds_credentials(place);
-    if !is_protected
-        && (is_granted(rule, axis, path, zones, &opens) || grants.covers(axis, path, zones, &opens))
-    {
+    let is_open = match (op, rule) {
+        (FileOp::DropIndex, rule) => is_own_way && matches!(rule, Some((Rule::Allow, _))),
+        (FileOp::WriteIndex, None) => is_own_way,
+        (_, rule) => is_granted(rule, axis, path, zones, &opens) || grants.covers(axis, path, zones, &opens),
+    };
+    if !is_protected && is_open {
         return Verdict::Allow;
     }
     // A yes to changing a protected file is about this very change; a no may be about its folder.
@@ -360,6 +401,7 @@ pub fn file_verdict(
     match approvals.answer(op, path, counts) {
         Some(true) => Verdict::Allow,
         Some(false) => Verdict::Deny(denied_before(op, target)),
+        None if op == FileOp::DropIndex && !is_protected => Verdict::Ask(ask_reason_to_drop(rule.is_some())),
         None => Verdict::Ask(ask_reason(rule, axis, target, zones, is_protected)),
     }
 }
@@ -379,6 +421,19 @@ fn is_granted(
         }
         (None, FileAxis::Read) => zones.is_inside(path) && opens(zones.root()),
         (None, FileAxis::Write) => zones.is_default_write(path) && opens(zones.root()),
+    }
+}
+
+fn ask_reason_to_drop(has_rule: bool) -> AskReason {
+    let key = FileOp::DropIndex.key();
+    let rule = if has_rule {
+        format!("`permissions.{key}` is `ask`")
+    } else {
+        format!("`permissions.{key}` is not set, and what is removed does not come back")
+    };
+    AskReason {
+        rule,
+        allowed_by: Some(format!("the person can set `permissions.{key}: allow` in `reyn.yaml`")),
     }
 }
 
@@ -689,6 +744,62 @@ mod tests {
         assert_eq!(verdict(FileOp::Edit), Verdict::Allow);
         let Verdict::Deny(refusal) = verdict(FileOp::Delete) else { panic!("allowed") };
         assert!(refusal.message.contains("`permissions.file.delete` is `deny`"));
+    }
+
+    #[test]
+    fn an_index_is_written_like_the_default_zone_and_removed_only_after_a_yes() {
+        let verdict =
+            |op: FileOp, path: &str, policy: &FilePolicy, grants: Vec<Grant>, approvals: Vec<Approval>| {
+                let zones = Zones::new("/w".into(), vec![]);
+                let target = Target { asked: path.into(), path: path.into(), same_as: None, link: None };
+                match file_verdict(op, &target, &zones, policy, &Grants(grants), &Approvals(approvals)) {
+                    Verdict::Allow => "allow".to_owned(),
+                    Verdict::Ask(reason) => format!("ask: {}", reason.rule),
+                    Verdict::Deny(refusal) => format!("deny: {}", refusal.message),
+                }
+            };
+        let (write, drop, index) = (FileOp::WriteIndex, FileOp::DropIndex, "/w/.reyn/index/docs");
+        let files = |rule| FilePolicy { write: Some(rule), ..FilePolicy::default() };
+        let own = |rule| FilePolicy { drop_index: Some(rule), ..FilePolicy::default() };
+        let unset = "ask: `permissions.index_drop` is not set, and what is removed does not come back";
+        for (op, path, policy, said) in [
+            (write, index, FilePolicy::default(), "allow"),
+            (write, index, files(Rule::Allow), "allow"),
+            (write, index, files(Rule::Ask), "ask: `permissions.file.write` is `ask`"),
+            (write, index, files(Rule::Deny), "deny: cannot write into the index"),
+            (write, "/elsewhere/docs", FilePolicy::default(), "ask: it lies outside the workspace"),
+            (write, "/w/.reyn/state/x", FilePolicy::default(), "ask: it is one of the runtime's own files"),
+            (drop, index, FilePolicy::default(), unset),
+            (drop, index, files(Rule::Allow), unset),
+            (drop, index, own(Rule::Allow), "allow"),
+            (drop, index, own(Rule::Ask), "ask: `permissions.index_drop` is `ask`"),
+            (drop, index, own(Rule::Deny), "deny: cannot remove the index"),
+            (drop, index, files(Rule::Deny), "deny: cannot remove the index"),
+            (drop, "/w/src", own(Rule::Allow), "ask: "),
+            (drop, "/w/.reyn/state", own(Rule::Allow), "ask: it is one of the runtime's own files"),
+            // No tool for files takes this way.
+            (
+                FileOp::Write,
+                "/w/.reyn/index/docs/index.db",
+                files(Rule::Allow),
+                "ask: it is one of the runtime's own",
+            ),
+            (
+                FileOp::Delete,
+                "/w/.reyn/index/docs/index.db",
+                own(Rule::Allow),
+                "ask: it is one of the runtime's own",
+            ),
+        ] {
+            let found = verdict(op, path, &policy, vec![], vec![]);
+            assert!(found.starts_with(said), "{op:?} {path} {policy:?}: {found}");
+        }
+        let grant = vec![Grant { axis: FileAxis::Write, path: None }];
+        assert_eq!(verdict(drop, index, &FilePolicy::default(), grant, vec![]), unset);
+        for (about, said) in [(drop, "allow"), (FileOp::Delete, unset), (write, unset)] {
+            let yes = Approval::file(about, index.into(), Scope::JustPath, true);
+            assert_eq!(verdict(drop, index, &FilePolicy::default(), vec![], vec![yes]), said, "{about:?}");
+        }
     }
 
     #[test]

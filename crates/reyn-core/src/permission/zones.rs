@@ -60,7 +60,7 @@ const PROTECTED: [&str; 20] = [
     ".reyn/config/",
     ".reyn/approvals.yaml",
     ".reyn/approvals.lock",
-    ".reyn/index/sources.yaml",
+    ".reyn/index/",
     ".reyn/capability_profiles/_untrusted.yaml",
     ".reyn/capability_profiles/_delegate.yaml",
     ".reyn/topologies/",
@@ -192,6 +192,13 @@ impl Zones {
             [".reyn", "agents", _, "memory", ..] => Some(Layer::Agent),
             _ => None,
         }
+    }
+
+    /// Whether `path` is an index, or lies in one.
+    #[must_use]
+    pub fn is_index(&self, path: &Path) -> bool {
+        let parts = self.parts_below_root(path).unwrap_or_default();
+        matches!(parts.as_slice(), [state, index, _, ..] if state == ".reyn" && index == "index")
     }
 
     /// The folded names from the workspace down to `path`; `None` when it lies elsewhere.
@@ -349,7 +356,7 @@ mod tests {
             ("/w/.reyn/approvals.yaml", true),
             ("/w/.reyn/approvals.yaml.bak", false),
             ("/w/.reyn/index/sources.yaml", true),
-            ("/w/.reyn/index/docs/index.db", false),
+            ("/w/.reyn/index/docs/index.db", true),
             ("/w/.reyn/capability_profiles/_untrusted.yaml", true),
             ("/w/.reyn/capability_profiles/_delegate.yaml", true),
             ("/w/.reyn/capability_profiles/reader.yaml", false),

@@ -19,6 +19,9 @@ pub struct PermissionSettings {
     pub exec: Option<ExecPermission>,
     /// What is remembered.
     pub memory: MemoryPermissions,
+    /// Removing an index with all that is in it; unset, a person is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index_drop: Option<Decision>,
     /// The web; `web.search` and `web.fetch` say the same.
     pub web: WebPermissions,
 }

@@ -193,6 +193,14 @@ const TO_BE_SHOWN: [&str; 8] = ["show", "print", "quote", "copy", "list", "give"
 /// The same in Japanese.
 const TO_BE_SHOWN_IN_JAPANESE: [&str; 4] = ["見せて", "表示", "引用", "一覧"];
 
+/// Words that ask for names, with those of what is named.
+const LISTS: [&str; 4] = ["list", "name", "names", "which"];
+const LISTED: [&str; 8] =
+    ["file", "files", "folder", "folders", "directory", "directories", "subfolders", "subdirectories"];
+/// The same in Japanese.
+const LISTS_IN_JAPANESE: [&str; 6] = ["一覧", "挙げ", "リスト", "どれ", "どの", "列挙"];
+const LISTED_IN_JAPANESE: [&str; 3] = ["ファイル", "フォルダ", "ディレクトリ"];
+
 /// Words for the form of an answer.
 const FORMS: [&str; 12] = [
     "bullet",
@@ -232,6 +240,15 @@ pub(crate) fn asks_for_a_sentence(log: &[Entry]) -> bool {
 pub(crate) fn asks_to_be_shown(log: &[Entry]) -> bool {
     let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
     has_word(&text, &TO_BE_SHOWN) || TO_BE_SHOWN_IN_JAPANESE.iter().any(|shown| text.contains(shown))
+}
+
+/// Whether the latest message asks for the names of files or folders.
+#[must_use]
+pub(crate) fn asks_for_names(log: &[Entry]) -> bool {
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
+    let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    (has_word(&text, &LISTS) && has_word(&text, &LISTED))
+        || (has_any(&LISTS_IN_JAPANESE) && has_any(&LISTED_IN_JAPANESE))
 }
 
 /// Whether the latest message asks to be told something, and not to change anything. Of a message in other

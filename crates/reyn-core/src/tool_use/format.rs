@@ -55,7 +55,7 @@ impl Framing {
                 }
             }
             ToolFormat::Text | ToolFormat::Constrained => {
-                small_model::request_with_memory(self.format, surface, log, environment, offer_tools)
+                small_model::request_with_what_is_at_hand(self.format, surface, log, environment, offer_tools)
             }
         }
     }

@@ -9,13 +9,14 @@ use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::answer_stream::{AnswerStream, called_tool};
+mod at_hand;
 mod offer;
-mod recall;
 
 use offer::{Offer, has_missed_a_file, has_not_run_what_it_should, is_whole_read, results_of_the_turn};
 
 use super::first_look::{
-    asks_for_a_change, asks_for_a_form, asks_for_a_sentence, asks_to_be_shown, asks_to_be_told, is_japanese,
+    asks_for_a_change, asks_for_a_form, asks_for_a_sentence, asks_for_names, asks_to_be_shown,
+    asks_to_be_told, is_japanese,
 };
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
@@ -42,6 +43,8 @@ pub struct Profile {
     pub reads: &'static [&'static str],
     /// Tools that give names or lines of many files.
     pub lists: &'static [&'static str],
+    /// Tools whose result is names and nothing else.
+    pub names: &'static [&'static str],
     /// Tools that change a part of one file.
     pub edits: &'static [&'static str],
     /// Tools that run programs.
@@ -50,6 +53,8 @@ pub struct Profile {
     pub searches: &'static [&'static str],
     /// Tools of a memory. Each is offered only where it can be of use, and none but these three.
     pub memory: MemoryTools,
+    /// Tools of indexes. None but one is offered, where there is something to find.
+    pub indexes: IndexTools,
     /// Tools that get a page, which a small model does at an address that it makes up.
     pub fetches: &'static [&'static str],
     /// Calls of a turn in which a change that was asked for must begin; then an answer is taken.
@@ -82,6 +87,18 @@ pub struct MemoryTools {
     pub index_bytes_max: usize,
 }
 
+/// The tools of indexes, and how much of them a small model is shown.
+pub struct IndexTools {
+    /// Every one.
+    pub all: &'static [&'static str],
+    /// Offered where there is an index.
+    pub recalls: &'static str,
+    /// Stands before the indexes.
+    pub preamble: &'static str,
+    /// Longest list of them that is shown, in bytes.
+    pub sources_bytes_max: usize,
+}
+
 /// A short exchange, shown where the tool it uses is offered.
 pub struct Example {
     /// The tool it uses; empty when it uses none.
@@ -104,6 +121,7 @@ pub const PROFILE: Profile = Profile {
     after_a_look_for_a_change: &["write_file"],
     reads: &["read_file"],
     lists: &["list_directory", "glob_files", "grep_files"],
+    names: &["list_directory", "glob_files"],
     edits: &["edit_file"],
     runs: &["exec"],
     searches: &["web_search"],
@@ -114,6 +132,12 @@ pub const PROFILE: Profile = Profile {
         reads: "read_memory_body",
         forgets: "forget_memory",
         index_bytes_max: 1000,
+    },
+    indexes: IndexTools {
+        all: &["embed", "index_write", "index_query", "recall", "index_drop"],
+        recalls: "recall",
+        preamble: "Sources of recall; name the file of a passage in the answer:",
+        sources_bytes_max: 1000,
     },
     // Calls and answers in turn, in two languages: with more answers a 0.5 B model stops reading
     // files, with more calls it looks up what it knows.
@@ -154,7 +178,16 @@ pub const PROFILE: Profile = Profile {
     result_bytes_long: 300,
 };
 
-pub use recall::request_with_memory;
+pub use at_hand::request_with_what_is_at_hand;
+
+/// What an answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Any text.
+    Text,
+    /// A list, from its first letter: a model that has read names takes them for said, and says that they are above.
+    Names,
+}
 
 /// Writes a request in the profile.
 #[must_use]
@@ -183,7 +216,8 @@ pub fn request<'a>(
     let response_schema = match format {
         ToolFormat::Constrained => {
             let offer = Offer::of(surface, log, offer_tools);
-            Some(reply_schema(surface, offer.may_answer, &|name| offer.has(name)))
+            let answer = if asks_for_names(log) && has_listed(log) { Answer::Names } else { Answer::Text };
+            Some(reply_schema(surface, offer.may_answer.then_some(answer), &|name| offer.has(name)))
         }
         ToolFormat::Native | ToolFormat::Text => None,
     };
@@ -260,6 +294,14 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         None => return None,
     };
     Some(Message::User(Cow::Owned(again)))
+}
+
+/// Whether names were what came last.
+fn has_listed(log: &[Entry]) -> bool {
+    let is_last = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Ok(_), .. }));
+    let results = results_of_the_turn(log);
+    let last = results.last().filter(|_| is_last);
+    last.is_some_and(|(call, output)| PROFILE.names.contains(&call.name.as_str()) && !output.body.is_empty())
 }
 
 /// The names that the last list of the turn gave, in brackets, as far as they are few.
@@ -363,10 +405,17 @@ impl Formatter for Spaced {
 /// The schema whose only shapes are a valid call of a callable tool and an answer, which is left out when it
 /// may not be given yet and there is a call instead.
 #[must_use]
-pub fn reply_schema(surface: &Surface, may_answer: bool, is_callable: &dyn Fn(&str) -> bool) -> Value {
+pub fn reply_schema(surface: &Surface, answer: Option<Answer>, is_callable: &dyn Fn(&str) -> bool) -> Value {
+    let text = match answer.unwrap_or(Answer::Text) {
+        Answer::Text => json!({"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max}),
+        Answer::Names => {
+            json!({"type": "string", "pattern": format!("^- [\\s\\S]{{1,{}}}$", PROFILE.answer_chars_max - 2)})
+        }
+    };
+    let is_answer = answer.is_some();
     let answer = json!({
         "type": "object",
-        "properties": {"answer": {"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max}},
+        "properties": {"answer": text},
         "required": ["answer"],
         "additionalProperties": false,
     });
@@ -379,7 +428,7 @@ pub fn reply_schema(surface: &Surface, may_answer: bool, is_callable: &dyn Fn(&s
         })
     });
     let calls: Vec<Value> = calls.collect();
-    let answer = (may_answer || calls.is_empty()).then_some(answer);
+    let answer = (is_answer || calls.is_empty()).then_some(answer);
     json!({ "anyOf": answer.into_iter().chain(calls).collect::<Vec<_>>() })
 }
 

@@ -196,6 +196,7 @@ pub(super) fn file_policy(
         regenerate_index: rule("regenerate_index", &file.regenerate_index),
         remember: settings.memory.write.map(decided),
         forget: settings.memory.delete.map(decided),
+        drop_index: settings.index_drop.map(decided),
     };
     (policy, problems)
 }

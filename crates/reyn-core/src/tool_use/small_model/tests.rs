@@ -51,7 +51,7 @@ fn a_tool_is_shown_with_what_it_needs_and_the_way_to_the_next_page() {
         let text = instructions(&surface, format);
         assert!(text.ends_with(&format!("- {signature}: Search\n")), "{text}");
     }
-    let args = &reply_schema(&surface, true, &|_| true)["anyOf"][1]["properties"]["args"];
+    let args = &reply_schema(&surface, Some(Answer::Text), &|_| true)["anyOf"][1]["properties"]["args"];
     let names: Vec<&String> = args["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["pattern", "offset", "mode"]);
 }
@@ -236,7 +236,7 @@ fn a_request_is_said_again_behind_a_long_result_and_where_a_change_is_to_be_made
 
 #[test]
 fn the_schema_has_an_answer_and_a_closed_shape_for_each_tool() {
-    let schema = reply_schema(&surface(), true, &|_| true);
+    let schema = reply_schema(&surface(), Some(Answer::Text), &|_| true);
     assert_eq!(schema["anyOf"].as_array().unwrap().len(), 2);
     let args = &schema["anyOf"][1]["properties"]["args"];
     assert_eq!(args["additionalProperties"], json!(false));
@@ -244,7 +244,41 @@ fn the_schema_has_an_answer_and_a_closed_shape_for_each_tool() {
         args["properties"]["path"],
         json!({"type": "string", "maxLength": PROFILE.argument_chars_max})
     );
-    assert_eq!(reply_schema(&surface(), true, &|_| false)["anyOf"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        reply_schema(&surface(), Some(Answer::Text), &|_| false)["anyOf"].as_array().unwrap().len(),
+        1
+    );
+}
+
+#[test]
+fn names_that_were_asked_for_are_written_out_once_they_are_known() {
+    let listed = |tool: &str, body: &str| {
+        let args = Args::parse("{}", false);
+        let calls = vec![ToolCall { id: "call_0".into(), name: tool.into(), args }];
+        let outcome = Outcome::Ok(Output::text("entries", body.to_owned()));
+        vec![
+            Entry::Reply(Reply { calls, ..Reply::default() }),
+            Entry::Finished { call_id: "call_0".into(), outcome },
+        ]
+    };
+    let is_list = |said: &str, after: Vec<Entry>| {
+        let log: Vec<Entry> = std::iter::once(Entry::User { text: said.into() }).chain(after).collect();
+        let schema = request(ToolFormat::Constrained, &surface(), &log, true).response_schema.unwrap();
+        schema["anyOf"][0]["properties"]["answer"].get("pattern").is_some()
+    };
+    for (said, tool, expected) in [
+        ("List the first ten folders.", "list_directory", true),
+        ("Which files end in .rs?", "glob_files", true),
+        ("b で始まるフォルダはどれ？", "glob_files", true),
+        ("ファイルを挙げて", "list_directory", true),
+        ("How many folders are there?", "list_directory", false),
+        ("What is in this folder?", "list_directory", false),
+        ("Which file defines it?", "grep_files", false),
+    ] {
+        assert_eq!(is_list(said, listed(tool, "a\nb\n")), expected, "{said}");
+    }
+    assert!(!is_list("List the files.", vec![]));
+    assert!(!is_list("List the files.", listed("glob_files", "")));
 }
 
 #[test]

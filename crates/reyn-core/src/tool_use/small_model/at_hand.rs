@@ -1,18 +1,19 @@
-//! What a small model is shown of a memory: nothing where there is none and nobody asks for it.
+//! What a small model is shown of a memory and of indexes: nothing where there is none and nobody asks for it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::{PROFILE, request};
 use crate::conversation::Entry;
+use crate::knowledge::source_lines;
 use crate::prompt::Environment;
 use crate::request::{ChatRequest, Message};
 use crate::tool_use::first_look::asks_to_remember;
 use crate::tool_use::{Surface, ToolFormat};
 
-/// Writes a request in the profile, with what is remembered.
+/// Writes a request in the profile, with what is remembered and indexed.
 #[must_use]
-pub fn request_with_memory<'a>(
+pub fn request_with_what_is_at_hand<'a>(
     format: ToolFormat,
     surface: &Surface,
     log: &'a [Entry],
@@ -20,38 +21,46 @@ pub fn request_with_memory<'a>(
     offer_tools: bool,
 ) -> ChatRequest<'a> {
     let (has_notes, asks) = (environment.memory_notes > 0, asks_to_remember(log));
-    let tools = &PROFILE.memory;
+    let (tools, indexes) = (&PROFILE.memory, &PROFILE.indexes);
+    let has_sources = !environment.sources.is_empty();
     let is_shown = |name: &str| {
-        !tools.all.contains(&name)
+        (!tools.all.contains(&name) && !indexes.all.contains(&name))
             || (name == tools.remembers && asks)
             || (name == tools.reads && has_notes)
             || (name == tools.forgets && has_notes && asks)
+            || (name == indexes.recalls && has_sources)
     };
     let shown = surface.callables.iter().filter(|one| is_shown(&one.name)).cloned().collect();
     let mut written = request(format, &Surface::new(shown), log, offer_tools);
-    if has_notes && let Some(Message::System(text)) = written.messages.first_mut() {
-        *text = Cow::Owned(with_index(text, &environment.memory));
+    if let Some(Message::System(text)) = written.messages.first_mut() {
+        let mut told = text.to_string();
+        if has_notes {
+            tell(&mut told, "Notes of earlier sessions:", &environment.memory, tools.index_bytes_max);
+        }
+        if has_sources {
+            tell(&mut told, indexes.preamble, &source_lines(&environment.sources), indexes.sources_bytes_max);
+        }
+        *text = Cow::Owned(told);
     }
     written
 }
 
-/// The instructions with as many whole lines of the index as there is room for.
-fn with_index(instructions: &str, index: &str) -> String {
-    let mut text = format!("{instructions}Notes of earlier sessions:\n");
+/// Adds as many whole lines as there is room for.
+fn tell(text: &mut String, title: &str, lines: &str, bytes_max: usize) {
+    let _ = writeln!(text, "{title}");
     let begin = text.len();
-    let lines = index.lines().filter(|line| !line.is_empty() && *line != "(empty)");
-    for line in lines {
-        if text.len() - begin + line.len() >= PROFILE.memory.index_bytes_max {
+    for line in lines.lines().filter(|line| !line.is_empty() && *line != "(empty)") {
+        if text.len() - begin + line.len() >= bytes_max {
             break;
         }
         let _ = writeln!(text, "{line}");
     }
-    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knowledge::SourceLine;
     use crate::tool_use::Callable;
     use serde_json::json;
 
@@ -67,7 +76,8 @@ mod tests {
         let memory = (0..notes).map(|at| format!("- [N](n{at}.md) — says so\n")).collect();
         let environment = Environment { memory, memory_notes: notes, ..Environment::default() };
         let log = [Entry::User { text: message.into() }];
-        let request = request_with_memory(ToolFormat::Constrained, &surface, &log, &environment, true);
+        let request =
+            request_with_what_is_at_hand(ToolFormat::Constrained, &surface, &log, &environment, true);
         let Some(Message::System(text)) = request.messages.first() else { panic!("no instructions") };
         text.to_string()
     }
@@ -92,6 +102,30 @@ mod tests {
         ] {
             assert_eq!(tools(message, notes), offered, "{message} {notes}");
         }
+    }
+
+    #[test]
+    fn passages_are_looked_for_only_where_there_are_some() {
+        let callable = |name: &&str| Callable {
+            name: (*name).to_owned(),
+            description: "Do it.".into(),
+            parameters: json!({"type": "object", "properties": {}}),
+        };
+        let surface = Surface::new(PROFILE.indexes.all.iter().map(callable).collect());
+        let log = [Entry::User { text: "how are keys rotated?".into() }];
+        let told = |sources: Vec<SourceLine>| {
+            let environment = Environment { sources, ..Environment::default() };
+            let format = ToolFormat::Constrained;
+            let request = request_with_what_is_at_hand(format, &surface, &log, &environment, true);
+            let Some(Message::System(text)) = request.messages.first() else { panic!("no instructions") };
+            text.to_string()
+        };
+        let none = told(vec![]);
+        assert!(!none.contains("- recall(") && !none.contains(PROFILE.indexes.preamble), "{none}");
+        let source = SourceLine { name: "docs".into(), description: "The guide".into(), passages: 3 };
+        let some = told(vec![source]);
+        assert!(some.contains("- recall(") && !some.contains("- index_drop("), "{some}");
+        assert!(some.ends_with("- `docs`: The guide (3 passages)\n"), "{some}");
     }
 
     #[test]
