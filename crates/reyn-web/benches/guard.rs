@@ -17,10 +17,10 @@ use flate2::write::{GzEncoder, ZlibEncoder};
 use reyn_web::{AddressPolicy, GetRequest, HostPort, Target, WebClient, WebClientOptions};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use zstd_safe::{CCtx, CParameter};
 
 const BODY_BYTES: usize = 10_000_000;
 const EMPTY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
@@ -203,7 +203,7 @@ fn bodies() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         (state >> 56) as u8
     };
     let noise: Vec<u8> = (0..BODY_BYTES).map(|_| random()).collect();
-    let words = compress_to_vec(words().as_slice(), CompressionLevel::Fastest);
+    let words = words();
     vec![
         ("gzip", "gzip", gzip(&text)),
         ("gzip, noise", "gzip", gzip(&noise)),
@@ -211,12 +211,15 @@ fn bodies() -> Vec<(&'static str, &'static str, Vec<u8>)> {
         ("deflate, noise", "deflate", zlib(&noise)),
         ("brotli, window of 4 MiB", "br", brotli(&text, 22)),
         ("brotli, window of 8 MiB", "br", brotli(&text, 23)),
+        ("brotli, window of 4 MiB, words at random", "br", brotli(&words, 22)),
+        ("brotli, window of 8 MiB, words at random", "br", brotli(&words, 23)),
         ("brotli, window of 16 MiB", "br", brotli(&text, 24)),
         ("brotli, window of 16 MiB, noise", "br", brotli(&noise, 24)),
-        ("zstd", "zstd", compress_to_vec(text.as_slice(), CompressionLevel::Fastest)),
-        ("zstd, window of 8 MiB, one byte", "zstd", zstd(&[b'a'; BODY_BYTES], true)),
-        ("zstd, window of 8 MiB, noise", "zstd", zstd(&noise, false)),
-        ("zstd, window of 8 MiB, words at random", "zstd", widened(words)),
+        ("zstd, window of 512 KiB", "zstd", zstd(&text, 19)),
+        ("zstd, window of 8 MiB", "zstd", zstd(&text, 23)),
+        ("zstd, window of 8 MiB, one byte", "zstd", zstd_blocks(&[b'a'; BODY_BYTES], true)),
+        ("zstd, window of 8 MiB, noise", "zstd", zstd_blocks(&noise, false)),
+        ("zstd, window of 8 MiB, words at random", "zstd", zstd(&words, 23)),
         ("no encoding", "identity", text),
     ]
 }
@@ -241,13 +244,6 @@ fn words() -> Vec<u8> {
     words
 }
 
-/// The same frame, which says that its window is the largest that is taken: the byte behind the first and the flags.
-fn widened(mut frame: Vec<u8>) -> Vec<u8> {
-    assert_eq!(frame[4] & 0x20, 0, "it says its window");
-    frame[5] = 0x68;
-    frame
-}
-
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(vec![], Compression::default());
     encoder.write_all(bytes).expect("memory takes it");
@@ -266,8 +262,18 @@ fn brotli(bytes: &[u8], window_bits: u32) -> Vec<u8> {
     encoder.into_inner()
 }
 
+fn zstd(bytes: &[u8], window_bits: u32) -> Vec<u8> {
+    let mut encoder = CCtx::create();
+    for parameter in [CParameter::WindowLog(window_bits), CParameter::ContentSizeFlag(false)] {
+        encoder.set_parameter(parameter).expect("the library has it");
+    }
+    let mut frame = Vec::with_capacity(zstd_safe::compress_bound(bytes.len()));
+    encoder.compress2(&mut frame, bytes).expect("memory takes it");
+    frame
+}
+
 /// A frame with the largest window, of blocks that say one byte often, or that are as they are.
-fn zstd(bytes: &[u8], is_one_byte: bool) -> Vec<u8> {
+fn zstd_blocks(bytes: &[u8], is_one_byte: bool) -> Vec<u8> {
     let mut frame = b"\x28\xb5\x2f\xfd\x00\x68".to_vec();
     for block in bytes.chunks(128 * 1024) {
         let kind = if is_one_byte { 2 } else { 0 };

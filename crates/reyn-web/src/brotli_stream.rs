@@ -1,7 +1,8 @@
 //! Brotli, piece by piece, without a second copy of a body that fits in the decoder's window.
 //!
 //! The window of the format has up to 16 MiB, so a body beside it would be held twice: as long as the window has
-//! not gone round, the body stays there, and at the end the window becomes the body.
+//! not gone round, the body stays there, and at the end the window becomes the body. A large window is made so large
+//! that it does not go round.
 
 use std::io::{self, Write};
 
@@ -56,6 +57,34 @@ impl BrotliStream {
         }
     }
 
+    /// Decodes until the piece or the stream is over, and gives how many bytes that took.
+    fn decode(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let mut at = 0;
+        while !self.state.BrotliStateIsStreamEnd() {
+            match self.step(piece, &mut at)? {
+                BrotliResult::ResultFailure => return Err(broken()),
+                BrotliResult::NeedsMoreInput | BrotliResult::ResultSuccess => break,
+                BrotliResult::NeedsMoreOutput if self.state.BrotliStateIsStreamEnd() => break,
+                BrotliResult::NeedsMoreOutput => self.output.resize(STEP_BYTES, 0),
+            }
+        }
+        if self.output.is_empty() && self.held_bytes() > self.sink.limit_bytes() {
+            return Err(self.sink.refuse());
+        }
+        Ok(at)
+    }
+
+    /// Makes a window with room for half the largest body or more large enough for all of it.
+    ///
+    /// How far back the stream reaches is another number, which the decoder has taken from the first byte too.
+    fn widen(&mut self) {
+        let limit_bytes = self.sink.limit_bytes();
+        if 1_usize << self.state.window_bits >= limit_bytes / 2 {
+            let whole_bits = (limit_bytes + 1).next_power_of_two().trailing_zeros();
+            self.state.window_bits = self.state.window_bits.max(whole_bits);
+        }
+    }
+
     /// Decoded bytes in a window that is not full.
     fn held_bytes(&self) -> usize {
         usize::try_from(self.state.pos).unwrap_or(0)
@@ -83,19 +112,14 @@ impl BrotliStream {
 impl Write for BrotliStream {
     /// Takes nothing once the stream is over.
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        let mut at = 0;
-        while !self.state.BrotliStateIsStreamEnd() {
-            match self.step(piece, &mut at)? {
-                BrotliResult::ResultFailure => return Err(broken()),
-                BrotliResult::NeedsMoreInput | BrotliResult::ResultSuccess => break,
-                BrotliResult::NeedsMoreOutput if self.state.BrotliStateIsStreamEnd() => break,
-                BrotliResult::NeedsMoreOutput => self.output.resize(STEP_BYTES, 0),
-            }
+        if self.state.window_bits > 0 {
+            return self.decode(piece);
         }
-        if self.output.is_empty() && self.held_bytes() > self.sink.limit_bytes() {
-            return Err(self.sink.refuse());
-        }
-        Ok(at)
+        // The first byte says how large the window is, and is too short for what a window is made for.
+        let Some(first) = piece.get(..1) else { return Ok(0) };
+        let taken = self.decode(first)?;
+        self.widen();
+        Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -164,6 +188,20 @@ mod tests {
         assert_eq!(stream.sink().length(), 0);
         stream.finish().unwrap();
         assert_eq!(stream.sink_mut().take(), text);
+    }
+
+    #[test]
+    fn a_body_larger_than_a_large_window_stays_there_too() {
+        let text: Vec<u8> = (0..300_000_u32).flat_map(|at| (at / 7).to_le_bytes()).collect();
+        let limit_bytes = text.len() + 1000;
+        // One of 1 MiB has room for more than half of what is let in.
+        for (window_bits, is_kept) in [(16, false), (18, false), (19, false), (20, true), (22, true)] {
+            let mut stream = BrotliStream::new(Sink::new(limit_bytes, 0));
+            stream.write_all(&encoded(&text, window_bits)).unwrap();
+            assert_eq!(stream.sink().length() == 0, is_kept, "{window_bits}");
+            stream.finish().unwrap();
+            assert!(stream.sink_mut().take() == text, "{window_bits}");
+        }
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub const HEADERS_MAX: usize = 200;
 pub const CA_BUNDLE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Bytes that a body's buffer grows by at the least.
 pub const BODY_GROWTH_BYTES_MIN: usize = 64 * 1024;
-/// Bytes of the window of a body in Zstandard (RFC 9659: what the encoding has in HTTP).
-pub const ZSTD_WINDOW_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Bits of an offset in the window of a body in Zstandard: 8 MiB (RFC 9659: what the encoding has in HTTP).
+pub const ZSTD_WINDOW_BITS_MAX: u32 = 23;
 /// Characters of a search query.
 pub const QUERY_CHARS_MAX: usize = 500;
 /// Results of one search.

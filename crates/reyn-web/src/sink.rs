@@ -49,6 +49,20 @@ impl Sink {
         Ok(())
     }
 
+    /// What it holds, with room for all that it takes: it does not move until it is taken.
+    ///
+    /// A decoder writes there itself, and has to stop where the room ends.
+    pub(crate) fn whole_room(&mut self) -> io::Result<&mut Vec<u8>> {
+        let added = self.limit_bytes - self.bytes.len();
+        if self.bytes.try_reserve_exact(added).is_err() {
+            let limit_bytes = self.limit_bytes;
+            return Err(io::Error::other(format!(
+                "there is no memory for a body of up to {limit_bytes} bytes"
+            )));
+        }
+        Ok(&mut self.bytes)
+    }
+
     /// Gives what it holds, in no more memory than that takes.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);

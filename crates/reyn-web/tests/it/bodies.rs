@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use reyn_web::{GetError, WebClientOptions};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::server::{Server, answer};
@@ -40,7 +39,9 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
 }
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
-    compress_to_vec(bytes, CompressionLevel::Fastest)
+    let mut frame = Vec::with_capacity(zstd_safe::compress_bound(bytes.len()));
+    zstd_safe::compress(&mut frame, bytes, 1).unwrap();
+    frame
 }
 
 async fn fetched(encoding: &str, body: &[u8]) -> Result<Vec<u8>, GetError> {
