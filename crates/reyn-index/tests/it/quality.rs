@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use reyn_index::{Chunk, Filters, Metadata, ModelIdentity, Query, SearchMode, WriteOptions};
+use reyn_core::embedding::ModelIdentity;
+use reyn_index::{Chunk, Filters, Metadata, Query, SearchMode, WriteOptions};
 use serde_json::Value;
 
 use crate::fixture::{docs, mixed};
@@ -79,8 +80,7 @@ fn ask(place: &Place, cases: &Path, vectors: &Path) -> Vec<Asked> {
     let queries = lines(&cases.join("queries.jsonl"));
     let passage_vectors = numbers(&vectors.join("passages.f32"), passages.len());
     let query_vectors = numbers(&vectors.join("queries.f32"), queries.len());
-    let model =
-        ModelIdentity { name: "m".into(), revision: String::new(), dimensions: passage_vectors[0].len() };
+    let model = ModelIdentity { name: "m".into(), revision: None, dimensions: passage_vectors[0].len() };
     let store = place.open();
     let rows: Vec<Chunk> = passages
         .iter()
