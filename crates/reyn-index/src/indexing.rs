@@ -114,7 +114,8 @@ impl<'a, E> Indexing<'a, E> {
             let context = piece.parent_context.as_deref().unwrap_or_default();
             let whole = if context.is_empty() { text.to_owned() } else { format!("{context}\n{text}") };
             let hash = derived_hash(file.path, &whole);
-            if text.is_empty() || !now.insert(hash.clone()) {
+            // A rule or a row of brackets says nothing that anybody looks for.
+            if !text.contains(char::is_alphanumeric) || !now.insert(hash.clone()) {
                 continue;
             }
             if old.contains(&hash) {
