@@ -23,6 +23,28 @@ pub struct ModelIdentity {
     pub dimensions: usize,
 }
 
+impl ModelIdentity {
+    /// The revision as a text, as it is kept where there is none for "nothing": empty when the provider names none.
+    #[must_use]
+    pub fn revision_text(&self) -> &str {
+        self.revision.as_deref().unwrap_or_default()
+    }
+
+    /// The revision that a kept text says; an empty one says none.
+    #[must_use]
+    pub fn revision_of(kept: String) -> Option<String> {
+        (!kept.is_empty()).then_some(kept)
+    }
+
+    /// Whether vectors of both may be compared. A revision without letters is none.
+    #[must_use]
+    pub fn is_comparable_with(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.dimensions == other.dimensions
+            && self.revision_text() == other.revision_text()
+    }
+}
+
 /// As in `local/use-multilingual-v3 (0db566fd0af82cbf, 512 numbers)`.
 impl fmt::Display for ModelIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -227,5 +249,28 @@ mod tests {
         };
         assert_eq!(identity(None).to_string(), "a/b (3 numbers)");
         assert_eq!(identity(Some("r1")).to_string(), "a/b (r1, 3 numbers)");
+    }
+
+    #[test]
+    fn vectors_are_comparable_when_name_revision_and_length_are_the_same() {
+        let identity = |name: &str, revision: Option<&str>, dimensions: usize| ModelIdentity {
+            name: name.to_owned(),
+            revision: revision.map(str::to_owned),
+            dimensions,
+        };
+        let model = identity("a/b", Some("r1"), 3);
+        assert!(model.is_comparable_with(&model.clone()));
+        for other in [
+            identity("a/c", Some("r1"), 3),
+            identity("a/b", Some("r2"), 3),
+            identity("a/b", None, 3),
+            identity("a/b", Some("r1"), 4),
+        ] {
+            assert!(!model.is_comparable_with(&other), "{other}");
+        }
+        let unnamed = identity("a/b", None, 3);
+        assert!(unnamed.is_comparable_with(&identity("a/b", Some(""), 3)));
+        assert_eq!(ModelIdentity::revision_of(unnamed.revision_text().to_owned()), None);
+        assert_eq!(ModelIdentity::revision_of(model.revision_text().to_owned()), model.revision);
     }
 }

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use reyn_core::embedding::ModelIdentity;
 use reyn_index::{
-    Chunk, Filters, Metadata, ModelIdentity, PostgresOptions, PostgresStore, Query, SourceName,
-    SqliteOptions, SqliteStore, VectorStore, WriteOptions,
+    Chunk, Filters, Metadata, PostgresOptions, PostgresStore, Query, SourceName, SqliteOptions, SqliteStore,
+    VectorStore, WriteOptions,
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -123,7 +124,7 @@ fn rate(store: &dyn VectorStore, rows: usize, is_without_words: bool) -> f64 {
 }
 
 fn model() -> ModelIdentity {
-    ModelIdentity { name: "bench".into(), revision: "1".into(), dimensions: DIMENSIONS }
+    ModelIdentity { name: "bench".into(), revision: Some("1".into()), dimensions: DIMENSIONS }
 }
 
 fn chunk(number: usize) -> Chunk {

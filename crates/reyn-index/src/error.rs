@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::ModelIdentity;
+use reyn_core::embedding::ModelIdentity;
 
 /// Why an index could not do what was asked. Rows that were committed before are still there.
 #[derive(Debug, thiserror::Error)]

@@ -13,8 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::normalise;
 use crate::scan::cosine;
+use crate::unit_vector::normalise;
 
 /// How much a row with every word gains, as a cosine.
 ///

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use reyn_core::embedding::ModelIdentity;
+
 use crate::bounds::INDEXING_BATCH_ROWS;
 use crate::chunk::{Chunk, Metadata, derived_hash};
 use crate::error::IndexError;
 use crate::filter::is_below;
-use crate::model::ModelIdentity;
 use crate::source_name::SourceName;
 use crate::split::{Limits, TextKind, split};
 use crate::store::{Removal, VectorStore, WriteOptions};
@@ -113,7 +114,8 @@ impl<'a, E> Indexing<'a, E> {
             let context = piece.parent_context.as_deref().unwrap_or_default();
             let whole = if context.is_empty() { text.to_owned() } else { format!("{context}\n{text}") };
             let hash = derived_hash(file.path, &whole);
-            if text.is_empty() || !now.insert(hash.clone()) {
+            // A rule or a row of brackets says nothing that anybody looks for.
+            if !text.contains(char::is_alphanumeric) || !now.insert(hash.clone()) {
                 continue;
             }
             if old.contains(&hash) {
@@ -196,7 +198,7 @@ mod tests {
         let mut embedded = 0;
         let mut embed = |texts: &[String]| {
             embedded += texts.len();
-            let model = ModelIdentity { name: "m".into(), revision: String::new(), dimensions: 2 };
+            let model = ModelIdentity { name: "m".into(), revision: None, dimensions: 2 };
             Ok::<_, std::convert::Infallible>(Some((model, vec![vec![1.0, 0.5]; texts.len()])))
         };
         let limits = Limits { tokens: &|text| text.len() / 4, tokens_max: 100, characters_target: 60 };
@@ -237,7 +239,7 @@ mod tests {
         let mut calls = 0;
         let mut embed = |texts: &[String]| {
             calls += 1;
-            let model = ModelIdentity { name: "m".into(), revision: String::new(), dimensions: 1 };
+            let model = ModelIdentity { name: "m".into(), revision: None, dimensions: 1 };
             if calls > 1 { Err("no more") } else { Ok(Some((model, vec![vec![1.0]; texts.len()]))) }
         };
         let limits = Limits { tokens: &|text| text.len(), tokens_max: 1000, characters_target: 1 };

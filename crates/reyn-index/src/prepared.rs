@@ -1,13 +1,15 @@
 //! Rows as every store takes them: checked against the bounds, with their hash, their JSON and a vector of length
 //! one. What one store refuses, all refuse.
 
+use reyn_core::embedding::ModelIdentity;
+
 use crate::bounds::{
     CONTENT_HASH_BYTES_MAX, METADATA_BYTES_MAX, PATH_BYTES_MAX, ROWS_PER_WRITE_MAX, TEXT_BYTES_MAX,
 };
 use crate::chunk::{Chunk, Metadata, derived_hash};
 use crate::error::IndexError;
-use crate::model::ModelIdentity;
 use crate::store::WriteOptions;
+use crate::unit_vector::unit;
 
 /// A row that can be stored.
 pub(crate) struct Prepared<'a> {
@@ -41,7 +43,7 @@ pub(crate) fn said(options: &WriteOptions) -> Result<(), IndexError> {
         ("the description of a source", options.description.as_deref()),
         ("the path of a source", options.path.as_deref()),
         ("the name of a model", model.map(|model| model.name.as_str())),
-        ("the revision of a model", model.map(|model| model.revision.as_str())),
+        ("the revision of a model", model.map(ModelIdentity::revision_text)),
     ] {
         if text.is_some_and(|text| text.contains('\0')) {
             return Err(IndexError::NotText { what });
@@ -60,7 +62,7 @@ pub(crate) fn prepare<'a>(
         return Err(IndexError::Row { row: at, why });
     }
     let vector = match model {
-        Some(model) => model.unit(&row.vector, || format!("row {at}"))?,
+        Some(model) => unit(model, &row.vector, || format!("row {at}"))?,
         None => vec![],
     };
     let mut metadata = row.metadata.clone();

@@ -1,9 +1,13 @@
-//! From a text to pieces that can be embedded: by its structure, none above a limit, nothing lost.
+//! From a text to pieces that can be embedded: by its structure, none above a limit.
 //!
 //! A Markdown text is cut at headings, then at blank lines, then at sentences, then at words, and only what is
 //! longer than the limit is cut on. A code fence stays whole where it fits. Short neighbours under the same
-//! headings become one piece up to the target. Code is cut at blank lines. Every letter that is not white space
-//! is in exactly one piece; a piece is a stretch of the text, so its place is known.
+//! headings become one piece up to the target. Code is cut at blank lines. A piece is a stretch of the text, so its
+//! place is known, and every letter that is neither white space nor a heading's is in exactly one.
+//!
+//! A heading is no piece: it says what is below it, and alone it would be found before any answer. It stands at the
+//! beginning of what follows where both fit, and in its headings anyway. One that nothing follows is left out,
+//! unless the text consists of headings alone.
 
 mod block;
 mod sentence;
@@ -83,8 +87,22 @@ fn joined(text: &str, before: &Piece, piece: &Piece, limits: &Limits<'_>) -> Opt
     })
 }
 
-/// The parts of a block that are within the limits; the block itself when it is.
+/// The parts of a block that are within the limits, the first one with the headings right above it as far as they fit.
 fn fitting(text: &str, block: &Block, limits: &Limits<'_>) -> Vec<Range<usize>> {
+    let mut parts = body(text, block, limits);
+    if let Some(first) = parts.first_mut() {
+        let is_fitting = |start: &&usize| {
+            is_within_target(&text[**start..first.start], limits) && fits(&text[**start..first.end], limits)
+        };
+        if let Some(start) = block.leads.iter().find(is_fitting) {
+            first.start = *start;
+        }
+    }
+    parts
+}
+
+/// The same without headings; the block itself when it is within the limits.
+fn body(text: &str, block: &Block, limits: &Limits<'_>) -> Vec<Range<usize>> {
     let Some(range) = trimmed(text, block.bytes.clone()) else { return vec![] };
     let stretch = &text[range.clone()];
     // A fence or a table means something as a whole only; prose does in sentences.

@@ -38,6 +38,63 @@ fn markdown_is_cut_at_headings_which_stay_above_what_is_below_them() {
 }
 
 #[test]
+fn no_piece_is_a_heading_alone() {
+    let long = "A sentence of this paragraph. ".repeat(4);
+    let long = long.trim_end();
+    for (text, expected) in [
+        // Below it comes a heading, which has the text.
+        (
+            "# Title\n\n## Part\n\nText.\n".to_owned(),
+            vec![pair("Title > Part", "# Title\n\n## Part\n\nText.")],
+        ),
+        // It is above a paragraph that is longer than the target.
+        (
+            format!("# Title\n\n{long}\n"),
+            vec![
+                pair("Title", "# Title\n\nA sentence of this paragraph."),
+                pair("Title", "A sentence of this paragraph."),
+                pair("Title", "A sentence of this paragraph."),
+                pair("Title", "A sentence of this paragraph."),
+            ],
+        ),
+        // A question is a sentence of its own.
+        (
+            "## Why?\n\nBecause it is so, and was so before.\n".to_owned(),
+            vec![pair("Why?", "## Why?\n\nBecause it is so, and was so before.")],
+        ),
+        // Nothing is below it: nothing at all, or the text of others.
+        ("Text.\n\n# Last\n\n## Of all\n".to_owned(), vec![pair("", "Text.")]),
+        ("# Empty\n\n# Full\n\nText.\n".to_owned(), vec![pair("Full", "# Empty\n\n# Full\n\nText.")]),
+        // There is nothing else.
+        ("# One\n\n## Two\n".to_owned(), vec![pair("", "# One\n\n## Two")]),
+        // A fence and a table are what it belongs to.
+        (
+            "# Run\n\n```\nls\n```\n\n# See\n| a |\n".to_owned(),
+            vec![pair("Run", "# Run\n\n```\nls\n```"), pair("See", "# See\n| a |")],
+        ),
+        // It is underlined.
+        (
+            "Title\n=====\n\nPart\n---\nText.\n\n- item\n---\n".to_owned(),
+            vec![
+                pair("Title > Part", "Title\n=====\n\nPart\n---\nText."),
+                pair("Title > Part", "- item\n---"),
+            ],
+        ),
+    ] {
+        assert_eq!(pieces(&text, TextKind::Markdown, 100, 30), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_heading_that_does_not_fit_above_its_text_stands_in_its_headings_alone() {
+    let text = format!("# {}\n\n{}\n", "title ".repeat(5), "x".repeat(30));
+    let title = "title title title title title";
+    assert_eq!(pieces(&text, TextKind::Markdown, 15, 60), [pair(title, &"x".repeat(30))]);
+    let text = format!("# {}\n\ntext\n", "title ".repeat(100));
+    assert!(pieces(&text, TextKind::Markdown, 100, 100).iter().all(|(context, _)| context.is_empty()));
+}
+
+#[test]
 fn a_fence_stays_whole_and_what_looks_like_a_heading_in_it_is_none() {
     let text = "Before it.\n\n```sh\n# no heading\n\nls\n```\n\nAfter it, some more words.\n";
     assert_eq!(
@@ -99,12 +156,29 @@ fn ten_megabytes_without_a_blank_are_cut_in_linear_time() {
     }
 }
 
+/// Whether a line is a heading's: `#`, or below one.
+fn is_of_heading(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('#')
+        || (!line.is_empty() && (line.chars().all(|c| c == '=') || line.chars().all(|c| c == '-')))
+}
+
+/// Whether what is in no piece is nothing but headings and blanks.
+fn may_be_left_out(stretch: &str) -> bool {
+    let lines: Vec<&str> = stretch.lines().collect();
+    lines.iter().enumerate().all(|(at, line)| {
+        line.trim().is_empty()
+            || is_of_heading(line)
+            || lines.get(at + 1).is_some_and(|next| is_of_heading(next))
+    })
+}
+
 proptest! {
     #[test]
     fn no_piece_is_above_the_limit_and_nothing_is_lost(
         parts in proptest::collection::vec(
             prop_oneof![
-                "[a-zé。 .!?あ東]{0,60}", "#{0,7} ?[a-z]{0,9}", "(`{3}|~{3,4})[a-z]{0,3}", "\\|a\\|b\\|", "\\PC{0,30}",
+                "[a-zé。 .!?あ東]{0,60}", "#{0,7} ?[a-z]{0,9}", "(`{3}|~{3,4})[a-z]{0,3}", "\\|a\\|b\\|", "\\PC{0,30}", "={1,3}", "-{1,3}",
                 Just(String::new())
             ],
             0..40,
@@ -116,13 +190,34 @@ proptest! {
         let text = parts.join("\n");
         let mut end = 0;
         for piece in split(&text, kind, &limits(tokens_max, target)) {
-            prop_assert!(text[end..piece.bytes.start].trim().is_empty(), "lost {:?}", &text[end..piece.bytes.start]);
+            let between = &text[end..piece.bytes.start];
+            let may_be = if kind == TextKind::Markdown { may_be_left_out(between) } else { between.trim().is_empty() };
+            prop_assert!(may_be, "lost {:?}", between);
             let stretch = &text[piece.bytes.clone()];
             prop_assert!(!stretch.trim().is_empty());
             prop_assert_eq!(piece.tokens, count(stretch));
             prop_assert!(piece.tokens <= tokens_max);
             end = piece.bytes.end;
         }
-        prop_assert!(text[end..].trim().is_empty(), "lost {:?}", &text[end..]);
+        let rest = &text[end..];
+        let may_be = if kind == TextKind::Markdown { may_be_left_out(rest) } else { rest.trim().is_empty() };
+        prop_assert!(may_be, "lost {:?}", rest);
+        prop_assert!(end > 0 || text.trim().is_empty(), "{:?} has no piece", text);
+    }
+
+    #[test]
+    fn a_piece_has_more_than_headings_where_the_text_has(
+        parts in proptest::collection::vec(
+            prop_oneof!["[a-z。. ]{1,80}", "#{1,6} [a-z?]{0,20}", "\\|a\\|b\\|", Just(String::new())],
+            0..40,
+        ),
+        tokens_max in 1_usize..40,
+        target in 1_usize..120,
+    ) {
+        let text = parts.join("\n");
+        let has_more = |stretch: &str| stretch.lines().any(|line| !line.trim().is_empty() && !line.starts_with('#'));
+        for piece in split(&text, TextKind::Markdown, &limits(tokens_max, target)) {
+            prop_assert!(has_more(&text[piece.bytes.clone()]) || !has_more(&text), "{:?}", &text[piece.bytes]);
+        }
     }
 }

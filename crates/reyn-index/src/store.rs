@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use reyn_core::embedding::ModelIdentity;
+
 use crate::bounds::TOP_MAX;
 use crate::chunk::{Chunk, Metadata};
 use crate::error::IndexError;
 use crate::filter::Filters;
-use crate::model::ModelIdentity;
 use crate::source_name::SourceName;
 
 /// What happens to the rows that are there.

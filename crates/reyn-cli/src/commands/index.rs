@@ -6,9 +6,10 @@ mod rebuild;
 use std::fmt::Write as _;
 
 use clap::{Args, Subcommand};
+use reyn_core::embedding::ModelIdentity;
 use reyn_index::{
-    Filters, Found, Hit, IndexError, ModelIdentity, Query, SourceEntry, SourceName, SqliteOptions,
-    SqliteStore, Stats, VectorStore,
+    Filters, Found, Hit, IndexError, Query, SourceEntry, SourceName, SqliteOptions, SqliteStore, Stats,
+    VectorStore,
 };
 use serde_json::{Value, json};
 
@@ -139,12 +140,6 @@ fn failed(error: &IndexError) -> Failure {
     Failure::usage("unknown_source", error.to_string())
 }
 
-/// The store's word for a model.
-fn identity(model: reyn_core::embedding::ModelIdentity) -> ModelIdentity {
-    let reyn_core::embedding::ModelIdentity { name, revision, dimensions } = model;
-    ModelIdentity { name, revision: revision.unwrap_or_default(), dimensions }
-}
-
 fn list(store: &SqliteStore, args: &ListArgs) -> Result<Exit, Failure> {
     let sources = store.sources().map_err(|error| failed(&error))?;
     if args.json {
@@ -213,7 +208,7 @@ fn vector_of(project: &Project, text: &str) -> Result<Option<(ModelIdentity, Vec
         let embedded = embedder.embed(&[text.to_owned()], &|_| {}).await;
         let embedded = embedded.map_err(|error| Failure::failed(error.kind.name(), error.message))?;
         let vector = embedded.vectors.into_iter().next();
-        Ok(embedder.identity().map(identity).zip(vector))
+        Ok(embedder.identity().zip(vector))
     })
 }
 

@@ -34,13 +34,13 @@ use crate::bounds::{SOURCES_MAX, WAIT_MS_MAX};
 use crate::chunk::Chunk;
 use crate::error::IndexError;
 use crate::filter::Filters;
-use crate::model::ModelIdentity;
 use crate::prepared::{bounded, said};
 use crate::search;
 use crate::source_name::SourceName;
 use crate::store::{
     Found, Hit, Query, Rebuild, Removal, SourceEntry, Stats, VectorStore, WriteMode, WriteOptions, Written,
 };
+use reyn_core::embedding::ModelIdentity;
 
 /// How often a look begins again because its tables were replaced under it.
 const TRIES_MAX: usize = 5;

@@ -17,6 +17,7 @@ use crate::query_words::WordHit;
 use crate::scan::cosine;
 use crate::search::{Halves, Neighbour};
 use crate::store::{Hit, Query, Stats};
+use crate::unit_vector::unit;
 
 /// Rows more than asked for that the server compares: the last digits of its cosines are not ours.
 const NEAR_MORE: usize = 8;
@@ -34,7 +35,7 @@ impl Halves for View<'_, '_> {
     fn unit(&self, query: &Query<'_>) -> Result<Option<Vec<f32>>, IndexError> {
         let Some((model, vector)) = query.vector else { return Ok(None) };
         self.source.live.check(model, self.faults)?;
-        model.unit(vector, || "the query".to_owned()).map(Some)
+        unit(model, vector, || "the query".to_owned()).map(Some)
     }
 
     fn near(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<Neighbour>, IndexError> {

@@ -1,10 +1,11 @@
 //! Filling a second set beside the live one, and putting it in its place.
 
+use reyn_core::embedding::ModelIdentity;
+
 use super::source_lock::PostgresLock;
 use super::{PostgresStore, read, rows, set::Set};
 use crate::chunk::Chunk;
 use crate::error::IndexError;
-use crate::model::ModelIdentity;
 use crate::prepared::bounded;
 use crate::source_name::SourceName;
 use crate::store::{Rebuild, Written};

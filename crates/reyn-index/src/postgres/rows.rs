@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use postgres::Transaction;
 use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::types::{ToSql, Type};
+use reyn_core::embedding::ModelIdentity;
 
 use super::condition::Conditions;
 use super::fault::Faults;
@@ -13,7 +14,6 @@ use crate::chunk::Chunk;
 use crate::error::IndexError;
 use crate::filter::{COLUMNS, facet_number, facets};
 use crate::keyword;
-use crate::model::ModelIdentity;
 use crate::prepared::{Prepared, prepare};
 use crate::store::Written;
 

@@ -5,10 +5,10 @@
 //! words and sends the best rows alone. That costs about 85 bytes for each different term of a row.
 
 use postgres::{Transaction, types::ToSql};
+use reyn_core::embedding::ModelIdentity;
 
 use super::fault::Faults;
 use crate::error::IndexError;
-use crate::model::ModelIdentity;
 
 /// Numbers of a vector that pgvector stores.
 const STORED_DIMENSIONS_MAX: usize = 16_000;
@@ -108,7 +108,7 @@ impl Set {
     /// Refuses vectors of another model than the set's.
     pub(super) fn check(&self, given: &ModelIdentity, faults: Faults<'_>) -> Result<(), IndexError> {
         match &self.model {
-            Some(stored) if stored != given => Err(IndexError::Model {
+            Some(stored) if !stored.is_comparable_with(given) => Err(IndexError::Model {
                 name: faults.name.to_owned(),
                 stored: Box::new(stored.clone()),
                 given: Box::new(given.clone()),
@@ -137,7 +137,7 @@ impl Set {
         let dimensions = dimensions.and_then(|dimensions| usize::try_from(dimensions).ok());
         let model = name.zip(dimensions).map(|(name, dimensions)| ModelIdentity {
             name,
-            revision: revision.unwrap_or_default(),
+            revision: revision.and_then(ModelIdentity::revision_of),
             dimensions,
         });
         Ok(Self {
@@ -164,7 +164,7 @@ impl Set {
         let values: [&(dyn ToSql + Sync); 9] = [
             &self.id,
             &model.map(|model| &model.name),
-            &model.map(|model| &model.revision),
+            &model.and_then(|model| model.revision.as_ref()),
             &dimensions,
             &rows,
             &worded,

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use reyn_core::embedding::ModelIdentity;
 use rusqlite::Connection;
 
 use super::fault::Faults;
 use super::schema::Set;
 use crate::error::IndexError;
-use crate::model::ModelIdentity;
 
 /// Counts what makes known row numbers stale: removing, replacing, swapping. Appending does not.
 const EPOCH: &str = "epoch";
@@ -59,7 +59,7 @@ impl Meta {
         let get = |key: &str| self.0.get(&format!("{}{key}", set.prefix())).cloned();
         Some(ModelIdentity {
             name: get("embedding_model")?,
-            revision: get("model_revision").unwrap_or_default(),
+            revision: get("model_revision").and_then(ModelIdentity::revision_of),
             dimensions: get("dimensions")?.parse().ok()?,
         })
     }
@@ -72,7 +72,7 @@ impl Meta {
         faults: Faults<'_>,
     ) -> Result<(), IndexError> {
         match self.model(set) {
-            Some(stored) if stored != *given => Err(IndexError::Model {
+            Some(stored) if !stored.is_comparable_with(given) => Err(IndexError::Model {
                 name: faults.name().to_owned(),
                 stored: Box::new(stored),
                 given: Box::new(given.clone()),
@@ -101,7 +101,7 @@ pub(super) fn set_model(
         return faults.of(connection.execute_batch(&sql));
     };
     set_value(connection, &format!("{prefix}embedding_model"), &model.name, faults)?;
-    set_value(connection, &format!("{prefix}model_revision"), &model.revision, faults)?;
+    set_value(connection, &format!("{prefix}model_revision"), model.revision_text(), faults)?;
     set_value(connection, &format!("{prefix}dimensions"), &model.dimensions.to_string(), faults)
 }
 

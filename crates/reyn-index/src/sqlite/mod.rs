@@ -31,13 +31,13 @@ use crate::bounds::{CODES_BYTES_MAX, WAIT_MS_MAX};
 use crate::chunk::Chunk;
 use crate::error::IndexError;
 use crate::filter::Filters;
-use crate::model::ModelIdentity;
 use crate::prepared::{bounded, said};
 use crate::search;
 use crate::source_name::SourceName;
 use crate::store::{
     Found, Hit, Query, Rebuild, Removal, SourceEntry, Stats, VectorStore, WriteMode, WriteOptions, Written,
 };
+use reyn_core::embedding::ModelIdentity;
 
 /// Sources whose files stay open; the least used is closed first.
 const OPEN_MAX: usize = 64;

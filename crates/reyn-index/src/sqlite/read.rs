@@ -18,6 +18,7 @@ use crate::query_words::WordHit;
 use crate::scan::cosine;
 use crate::search::{Halves, Neighbour};
 use crate::store::{Hit, Query, Stats};
+use crate::unit_vector::unit;
 
 /// Rows of the first pass that are compared exactly, at least and for each row that is returned.
 const EXACT_MIN: usize = 256;
@@ -58,7 +59,7 @@ impl Halves for View<'_> {
     fn unit(&self, query: &Query<'_>) -> Result<Option<Vec<f32>>, IndexError> {
         let Some((model, vector)) = query.vector else { return Ok(None) };
         self.meta.check(Set::Live, model, self.faults)?;
-        model.unit(vector, || "the query".to_owned()).map(Some)
+        unit(model, vector, || "the query".to_owned()).map(Some)
     }
 
     fn near(&mut self, query: &Query<'_>, count: usize) -> Result<Vec<Neighbour>, IndexError> {

@@ -1,5 +1,6 @@
 //! Filling a second set of tables beside the live one, and putting it in its place.
 
+use reyn_core::embedding::ModelIdentity;
 use rusqlite::Connection;
 
 use super::fault::Faults;
@@ -9,7 +10,6 @@ use super::source_lock::SourceLock;
 use super::{SqliteStore, meta, rows};
 use crate::chunk::Chunk;
 use crate::error::IndexError;
-use crate::model::ModelIdentity;
 use crate::prepared::bounded;
 use crate::source_name::SourceName;
 use crate::store::{Rebuild, Written};

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use reyn_core::embedding::ModelIdentity;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::fault::Faults;
@@ -11,7 +12,6 @@ use crate::chunk::{Chunk, Metadata};
 use crate::error::IndexError;
 use crate::filter::{COLUMNS, facet_number, facets};
 use crate::keyword;
-use crate::model::ModelIdentity;
 use crate::prepared::{Prepared, prepare};
 use crate::scan;
 use crate::store::Written;

@@ -1,6 +1,7 @@
 //! Both stores give the same rows in the same order with the same scores, after the same history.
 
-use reyn_index::{Chunk, Hit, Metadata, ModelIdentity, Query, Removal, VectorStore, WriteOptions};
+use reyn_core::embedding::ModelIdentity;
+use reyn_index::{Chunk, Hit, Metadata, Query, Removal, VectorStore, WriteOptions};
 
 use crate::fixture::{DIMENSIONS, docs, filters, mixed, model, row, vector};
 use crate::place::Place;

@@ -1,8 +1,7 @@
 //! What cannot be stored or read is a typed error, and what was there stays.
 
-use reyn_index::{
-    Chunk, Filters, IndexError, Metadata, ModelIdentity, Query, Removal, SourceName, WriteOptions,
-};
+use reyn_core::embedding::ModelIdentity;
+use reyn_index::{Chunk, Filters, IndexError, Metadata, Query, Removal, SourceName, WriteOptions};
 
 use crate::fixture::{DIMENSIONS, docs, filters, model, near, options, row, texts, vector, worded};
 use crate::place::{Place, on_both_stores};
@@ -48,7 +47,7 @@ fn a_write_with_one_bad_row_leaves_nothing_of_it(place: &Place) {
 fn another_model_is_refused_and_both_are_named(place: &Place) {
     let store = place.open();
     store.write(&docs(), &[row("a", 0, "first")], &options()).unwrap();
-    let other = ModelIdentity { revision: "2".into(), ..model() };
+    let other = ModelIdentity { revision: Some("2".into()), ..model() };
     let result = store.write(
         &docs(),
         &[row("a", 1, "second")],
@@ -56,8 +55,8 @@ fn another_model_is_refused_and_both_are_named(place: &Place) {
     );
     assert_eq!(
         result.unwrap_err().to_string(),
-        "source `docs` holds vectors of `test/model` revision `1` with 32 dimensions, and these are of \
-         `test/model` revision `2` with 32 dimensions; rebuild the source to change its model"
+        "source `docs` holds vectors of test/model (1, 32 numbers), and these are of \
+         test/model (2, 32 numbers); rebuild the source to change its model"
     );
     let asked = vector(0, DIMENSIONS);
     let query = Query { text: "first", vector: Some((&other, &asked)), top: 1, filters: &Filters::default() };

@@ -1,8 +1,7 @@
 //! Rows, vectors and questions for the tests.
 
-use reyn_index::{
-    Chunk, Filters, Hit, Metadata, ModelIdentity, Query, SourceName, VectorStore, WriteOptions,
-};
+use reyn_core::embedding::ModelIdentity;
+use reyn_index::{Chunk, Filters, Hit, Metadata, Query, SourceName, VectorStore, WriteOptions};
 
 pub(crate) const DIMENSIONS: usize = 32;
 
@@ -11,7 +10,7 @@ pub(crate) fn docs() -> SourceName {
 }
 
 pub(crate) fn model() -> ModelIdentity {
-    ModelIdentity { name: "test/model".into(), revision: "1".into(), dimensions: DIMENSIONS }
+    ModelIdentity { name: "test/model".into(), revision: Some("1".into()), dimensions: DIMENSIONS }
 }
 
 pub(crate) fn options() -> WriteOptions {

@@ -1,8 +1,9 @@
 //! The first pass over codes loses next to none of the rows that an exact comparison finds.
 
 use proptest::prelude::*;
+use reyn_core::embedding::ModelIdentity;
 use reyn_index::scan::{Codes, cosine, encode};
-use reyn_index::{Chunk, Filters, ModelIdentity, Query, WriteOptions};
+use reyn_index::{Chunk, Filters, Query, WriteOptions};
 
 use crate::fixture::{docs, mixed, row, vector};
 use crate::place::{Place, on_both_stores};
@@ -21,7 +22,7 @@ fn unit(mut vector: Vec<f32>) -> Vec<f32> {
 
 fn of_the_ten_nearest_99_in_100_are_found_among_clustered_vectors(place: &Place) {
     let store = place.open();
-    let model = ModelIdentity { name: "m".into(), revision: String::new(), dimensions: DIMENSIONS };
+    let model = ModelIdentity { name: "m".into(), revision: None, dimensions: DIMENSIONS };
     let options =
         WriteOptions { model: Some(model.clone()), is_without_words: true, ..WriteOptions::default() };
     let rows: Vec<Chunk> = (0..ROWS)

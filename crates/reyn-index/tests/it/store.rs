@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use reyn_core::embedding::ModelIdentity;
 use reyn_index::{
-    Filters, IndexError, ModelIdentity, Query, Removal, SearchMode, SourceName, VectorStore, WriteMode,
-    WriteOptions, Written,
+    Filters, IndexError, Query, Removal, SearchMode, SourceName, VectorStore, WriteMode, WriteOptions,
+    Written,
 };
 
 use crate::fixture::{DIMENSIONS, docs, filters, model, near, options, row, texts, vector, worded};
@@ -175,7 +176,7 @@ fn a_rebuild_answers_from_the_old_rows_until_it_is_finished_and_is_taken_up_agai
     let store = place.open();
     let rows: Vec<_> = (0..50).map(|at| row(&format!("{at}.md"), at, &format!("text number{at}"))).collect();
     store.write(&docs(), &rows, &options()).unwrap();
-    let new = ModelIdentity { name: "test/new".into(), revision: String::new(), dimensions: 8 };
+    let new = ModelIdentity { name: "test/new".into(), revision: None, dimensions: 8 };
     let embedded = |rows: Vec<reyn_index::Chunk>| -> Vec<reyn_index::Chunk> {
         rows.into_iter()
             .map(|row| reyn_index::Chunk { vector: vector(row.metadata.chunk_index, 8), ..row })

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use reyn_core::embedding::ModelIdentity;
 use reyn_core::permission::{FileAxis, Target, Zones};
 use reyn_index::split::{Limits, TextKind};
-use reyn_index::{FileText, Indexed, Indexing, IndexingError, ModelIdentity, SourceName, SqliteStore};
+use reyn_index::{FileText, Indexed, Indexing, IndexingError, SourceName, SqliteStore};
 use reyn_llm::Embedder;
 use reyn_search::GlobRequest;
 use reyn_text::encoding::detect;
@@ -17,7 +18,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::{failed, identity, source};
+use super::{failed, source};
 use crate::embedding_choice::{Opened, open};
 use crate::exit::{Exit, Failure};
 use crate::signals::cancel_on_signal;
@@ -191,7 +192,7 @@ fn vectors(embedder: Option<&Embedder>, texts: &[String], work: &Work<'_>) -> Ve
         };
         let embedded =
             embedded.map_err(|error| NoVectors::Failed(Failure::failed(error.kind.name(), error.message)))?;
-        Ok(embedder.identity().map(identity).map(|model| (model, embedded.vectors)))
+        Ok(embedder.identity().map(|model| (model, embedded.vectors)))
     })
 }
 

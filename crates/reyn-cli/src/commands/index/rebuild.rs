@@ -5,7 +5,7 @@ use reyn_llm::Embedder;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{SourceArgs, failed, identity, source};
+use super::{SourceArgs, failed, source};
 use crate::embedding_choice::{Opened, open};
 use crate::exit::{Exit, Failure};
 use crate::signals::cancel_on_signal;
@@ -54,7 +54,7 @@ async fn rebuilt(project: &Project, store: &SqliteStore, args: &SourceArgs) -> R
     if embedder.identity().is_none() {
         vectors(&embedder, &["dimensions".to_owned()]).await?;
     }
-    let model = embedder.identity().map(identity);
+    let model = embedder.identity();
     let mut rebuild = store.rebuild(&name, model.as_ref()).map_err(|error| failed(&error))?;
     for _ in 0..ROUNDS_MAX {
         fill(rebuild.as_mut(), &embedder).await?;
