@@ -2,15 +2,24 @@
 //! which is fetched when it is first used.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 
 use reyn_core::embedding::{
     EmbeddingChoice, EmbeddingSurroundings, LOCAL_PROVIDER, LocalFiles, NoEmbeddings, choose_embedding,
 };
 use reyn_core::settings::ModelSpec;
 use reyn_llm::files::{FileState, ModelKind, ModelStore};
-use reyn_llm::{Embedder, EmbedderOptions, EmbeddingModel, LocalEmbedding, Providers, embedding_at};
+use reyn_llm::{
+    CostWarning, Embedder, EmbedderOptions, EmbeddingEvent, EmbeddingModel, LocalEmbedding, Providers,
+    embedding_at,
+};
+use reyn_tools::{Embeddings, NoVectors, Vectors};
+use tokio::sync::Mutex;
 
 use crate::exit::Failure;
 use crate::local_model::{pull, store};
@@ -113,6 +122,99 @@ pub(crate) async fn open(project: &Project, class: Option<&str>, may_ask: bool) 
     };
     let options = EmbedderOptions::from(&project.config.settings.embedding);
     Ok(Opened::Ready(Embedder::new(model, options)))
+}
+
+/// Who makes vectors in a session: opened when they are first wanted, class by class, without a word on the screen.
+pub(crate) struct SessionEmbeddings {
+    project: Project,
+    opened: Mutex<BTreeMap<String, Arc<Embedder>>>,
+}
+
+impl SessionEmbeddings {
+    /// What this project is configured with.
+    pub(crate) fn of(project: &Project) -> Self {
+        Self { project: project.clone(), opened: Mutex::default() }
+    }
+
+    /// The model of a class, and what is to be told of opening it. One at a time, so that nothing is fetched twice.
+    async fn embedder(
+        &self,
+        class: Option<&str>,
+        may_fetch: bool,
+    ) -> Result<(Arc<Embedder>, Option<String>), Failure> {
+        let mut opened = self.opened.lock().await;
+        let name = class.unwrap_or(&self.project.config.settings.embedding.default_class).to_owned();
+        if let Some(embedder) = opened.get(&name) {
+            return Ok((Arc::clone(embedder), None));
+        }
+        let mut notice = None;
+        let model: Arc<dyn EmbeddingModel> = match plan(&self.project, class)? {
+            Plan::Off { why } => return Err(Failure::usage("no_embeddings", why)),
+            Plan::Server(Server { endpoint, untrusted, .. }) => {
+                if let Some(untrusted) = untrusted {
+                    untrusted.consent(false).await?;
+                }
+                embedding_at(*endpoint)
+            }
+            Plan::Local { model, fetched_bytes } => {
+                let store = store()?;
+                if let Some(bytes) = fetched_bytes {
+                    if !may_fetch {
+                        let message = format!("`{model}` is not here; `reyn models pull {model}` fetches it");
+                        return Err(Failure::usage("no_model", message));
+                    }
+                    let fetched = store.pull(&model, &mut |_| {}).await;
+                    fetched.map_err(|error| Failure::failed("model_file", error.to_string()))?;
+                    notice = Some(format!(
+                        "`{model}` ({}) was fetched, which makes vectors of texts; `models.auto_pull: never` forbids it",
+                        output::size(bytes)
+                    ));
+                }
+                Arc::new(load(&self.project, &store, &model).await?)
+            }
+        };
+        let options = EmbedderOptions::from(&self.project.config.settings.embedding);
+        let embedder = Arc::new(Embedder::new(model, options));
+        opened.insert(name, Arc::clone(&embedder));
+        Ok((embedder, notice))
+    }
+}
+
+impl std::fmt::Debug for SessionEmbeddings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionEmbeddings").finish_non_exhaustive()
+    }
+}
+
+impl Embeddings for SessionEmbeddings {
+    fn embed<'a>(
+        &'a self,
+        class: Option<&'a str>,
+        texts: Vec<String>,
+        may_fetch: bool,
+    ) -> BoxFuture<'a, Result<Vectors, NoVectors>> {
+        async move {
+            let opened = self.embedder(class, may_fetch).await;
+            let (embedder, notice) = opened.map_err(|failure| NoVectors(failure.message))?;
+            let notices = StdMutex::new(Vec::from_iter(notice));
+            let on_event = |event: EmbeddingEvent<'_>| {
+                if let EmbeddingEvent::Cost(CostWarning { model, texts, .. }) = event
+                    && let Ok(mut notices) = notices.lock()
+                {
+                    notices.push(format!("{texts} texts went to `{model}`, which may cost money"));
+                }
+            };
+            let embedded = embedder.embed(&texts, &on_event).await;
+            let embedded = embedded.map_err(|error| NoVectors(error.message))?;
+            let model = embedder.identity().ok_or_else(|| {
+                NoVectors(format!("`{}` does not say how long its vectors are", embedder.name()))
+            })?;
+            let notices = notices.into_inner().unwrap_or_default();
+            let notice = (!notices.is_empty()).then(|| notices.join("; "));
+            Ok(Vectors { model, vectors: embedded.vectors, tokens: embedded.tokens, notice })
+        }
+        .boxed()
+    }
 }
 
 async fn load(project: &Project, store: &ModelStore, model: &str) -> Result<LocalEmbedding, Failure> {

@@ -11,6 +11,7 @@ mod drawn_answer;
 mod embedding_choice;
 mod exit;
 mod first_words;
+mod index_store;
 mod local_model;
 mod management;
 mod model_choice;

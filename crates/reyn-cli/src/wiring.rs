@@ -19,18 +19,21 @@ use reyn_runtime::config::{
     Allowed, Config, ConfigInputs, Places, ProfileError, load, parse_allow, render_problems,
 };
 use reyn_sandbox::{BackendChoice, HelperProgram, Limits};
-use reyn_tools::{Context, ProcessSettings, Processes, Registry};
+use reyn_tools::{Context, Knowledge, MemoryIndex, ProcessSettings, Processes, Registry};
 use reyn_workspace::Workspace;
 use serde_json::json;
 
 use crate::args::NarrowingArgs;
+use crate::embedding_choice::SessionEmbeddings;
 use crate::exit::Failure;
+use crate::index_store::open_store;
 use crate::output;
 
 /// `REYN_…` variables that are no configuration.
-const OTHER_VARIABLES: [&str; 3] = ["REYN_RECORD", "REYN_CACHE_DIR", "REYN_SSRF_STRICT"];
+const OTHER_VARIABLES: [&str; 4] = ["REYN_RECORD", "REYN_CACHE_DIR", "REYN_SSRF_STRICT", "REYN_INDEX_URL"];
 
 /// The project that the command runs in.
+#[derive(Clone)]
 pub(crate) struct Project {
     /// What is configured.
     pub config: Config,
@@ -209,7 +212,10 @@ impl Project {
             output::note(&format!("reyn: certificates of web pages are not checked: {reason}"));
         }
         let context = Context::new(workspace).with_processes(Processes::new(settings)).with_web(web);
-        Ok(Arc::new(context.with_external_files(self.external_files())))
+        let context = context.with_external_files(self.external_files());
+        let knowledge = Knowledge::new(open_store(self)?.shared(), Arc::new(SessionEmbeddings::of(self)));
+        let index: Arc<dyn MemoryIndex> = Arc::new(knowledge.clone());
+        Ok(Arc::new(context.with_knowledge(knowledge).with_memory_index(index)))
     }
 
     /// What runs programs, as configured.

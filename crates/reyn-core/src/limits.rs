@@ -232,3 +232,22 @@ pub const SANDBOX_GLOB_PATHS_MAX: usize = 1_000;
 pub const SANDBOX_GLOB_ENTRIES_MAX: usize = 100_000;
 /// Folders within folders that one pattern of `sandbox.policy`, or of a call, looks into.
 pub const SANDBOX_GLOB_DEPTH_MAX: usize = 32;
+
+/// Texts that one call of `embed` takes in its arguments.
+pub const EMBED_TEXTS_MAX: usize = 64;
+/// Rows of a file that one call of `embed` takes.
+pub const EMBED_ROWS_MAX: u64 = 1_000_000;
+/// Bytes of a row of a JSON Lines file.
+pub const INDEX_ROW_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Rows of a file that `index_write` adds in one piece.
+pub const INDEX_WRITE_ROWS: usize = 5_000;
+/// Passages that are given when a call does not say how many.
+pub const RECALL_PASSAGES: usize = 5;
+/// Passages that are given at most.
+pub const RECALL_PASSAGES_MAX: usize = 100;
+/// Sources that one call of `recall` takes.
+pub const RECALL_SOURCES_MAX: usize = 32;
+/// Bytes of the texts of all passages of a result.
+pub const RECALL_TEXT_BYTES_MAX: usize = 32 * 1024;
+/// Tokens of passages that `index_query` gives without a vector.
+pub const INDEX_QUERY_TOKENS: u64 = 4_096;

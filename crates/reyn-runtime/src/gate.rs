@@ -347,7 +347,10 @@ impl Gate {
         let prepared = permitted.peek();
         let effect = prepared.spec().effect;
         let written: Vec<String> = written_places(prepared);
-        let context = Arc::new(self.context.for_call(cancel.child_token(), journal.chain_id()));
+        let context = self.context.for_call(cancel.child_token(), journal.chain_id());
+        let mut before = Before::of(prepared, call, journal.entries(), &context).await;
+        let brought_by = before.as_ref().and_then(Before::brought_by);
+        let context = Arc::new(context.with_brought_by(brought_by));
         // What has begun and has no end in the trail yet.
         let mut begun = prepared.begins(&context);
         audit_all(journal, begun.clone())?;
@@ -357,7 +360,6 @@ impl Gate {
         });
         let time_max = self.time_max(prepared, command.is_some(), &context);
         let (tool, result_bytes_max) = (prepared.spec().name, prepared.result_bytes_max());
-        let mut before = Before::of(prepared, call, journal.entries(), &context).await;
         let running = AssertUnwindSafe(reyn_tools::run(permitted, Arc::clone(&context))).catch_unwind();
         let outcome = tokio::select! {
             biased;

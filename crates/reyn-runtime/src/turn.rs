@@ -182,16 +182,20 @@ impl Session {
         Ok(())
     }
 
-    /// Puts into the prompt what is remembered now. The same until the turn ends, so that what a server keeps of the
+    /// Puts into the prompt what is remembered and indexed now. The same until the turn ends, so that what a server keeps of the
     /// prompt stays valid.
     async fn recall(&mut self) {
-        let Ok(memory) = self.gate.context.memory() else { return };
-        let reading = tokio::task::spawn_blocking(move || memory.prompt());
+        let (memory, knowledge) = (self.gate.context.memory().ok(), self.gate.context.knowledge().ok());
+        let reading = tokio::task::spawn_blocking(move || {
+            (memory.map(|memory| memory.prompt()), knowledge.map(|knowledge| knowledge.sources()))
+        });
         // A file system that hangs must not keep the turn from being cancelled; what was known before stays.
-        if let Ok(Ok(prompt)) = tokio::time::timeout(RECALL_TIME_MAX, reading).await {
+        let Ok(Ok((prompt, sources))) = tokio::time::timeout(RECALL_TIME_MAX, reading).await else { return };
+        if let Some(prompt) = prompt {
             self.environment.memory = prompt.text;
             self.environment.memory_notes = prompt.notes;
         }
+        self.environment.sources = sources.unwrap_or_default();
     }
 
     async fn drive(

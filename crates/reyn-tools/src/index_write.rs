@@ -82,13 +82,14 @@ impl Tool for IndexWrite {
             return Err(ToolError::failed("give either `chunks` or `input_artifact`"));
         }
         let is_external = context.brought_by().is_some();
-        // The model of vectors that nobody names is the one that makes them here.
-        let unnamed = args.embedding_model.is_none() && args.chunks.is_some();
-        let usual = if unnamed || args.input_artifact.is_none() { context.usual_model().await } else { None };
+        let has_unnamed = args.chunks.iter().flatten().any(|row| row.vector.is_some());
+        let usual = if has_unnamed { knowledge.usual_model().await } else { None };
         let (written, skipped, notes) = knowledge
             .with_store(move |store| {
                 let input = args.input_artifact.as_ref().map(|_| touched.file(1).clone());
-                let usual = usual.or_else(|| store.stats(&source).ok().and_then(|stats| stats.model));
+                // Vectors that say nothing of their model are of the one whose vectors are there.
+                let there = store.stats(&source).ok().and_then(|stats| stats.model);
+                let usual = there.or(usual);
                 let mut writing = Writing::of(store, source, &args, usual, is_external);
                 match (args.chunks, input) {
                     (Some(rows), _) => writing.write(rows)?,

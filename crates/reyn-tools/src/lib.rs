@@ -4,6 +4,7 @@
 
 mod external_files;
 mod found;
+mod knowledge;
 mod memory;
 mod process;
 mod registry;
@@ -13,6 +14,7 @@ mod tool;
 mod web;
 
 pub use external_files::{ExternalFiles, ExternalFilesError};
+pub use knowledge::{Embeddings, Knowledge, NoVectors, Vectors, metadata_in_json};
 pub use memory::{Change, LayerView, Memory, MemoryIndex, Prompt, readable};
 pub use process::{ProcessSettings, Processes};
 pub use registry::{Prepared, Registry, recover, run};
@@ -35,14 +37,19 @@ macro_rules! builtin {
 builtin! {
     delete_file::DeleteFile,
     edit_file::EditFile,
+    embed::Embed,
     exec::Exec,
     forget_memory::ForgetMemory,
     glob_files::GlobFiles,
     grep_files::GrepFiles,
+    index_drop::IndexDrop,
+    index_query::IndexQuery,
+    index_write::IndexWrite,
     list_directory::ListDirectory,
     list_memory::ListMemory,
     read_file::ReadFile,
     read_memory_body::ReadMemoryBody,
+    recall::Recall,
     regenerate_index::RegenerateIndex,
     remember_agent::RememberAgent,
     remember_shared::RememberShared,

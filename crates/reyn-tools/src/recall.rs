@@ -8,6 +8,7 @@ use reyn_core::embedding::ModelIdentity;
 use reyn_core::limits::{
     RECALL_PASSAGES, RECALL_PASSAGES_MAX, RECALL_SOURCES_MAX, RECALL_TEXT_BYTES_MAX,
 };
+use reyn_core::memory::Layer;
 use reyn_core::permission::FileOp;
 use reyn_core::redaction::told;
 use reyn_core::tool::{Category, Dispatch, Effect, External, Output, Surfaces, ToolSpec};
@@ -60,9 +61,9 @@ impl Tool for Recall {
 
     async fn run(&self, args: Args, _touched: Touched, context: Arc<Context>) -> Result<Output, ToolError> {
         let knowledge = context.knowledge()?;
+        let mut notes: Vec<String> = refreshed(&knowledge, &args.sources, &context).await?.into_iter().collect();
         let sources = known_sources(&knowledge, &args.sources).await?;
         let mut output = Output::default().with("query", args.query.as_str());
-        let mut notes = vec![];
         let wants_vector = sources.known.iter().any(|(_, model)| model.is_some());
         let vector = if wants_vector {
             let texts = vec![args.query.clone()];
@@ -103,6 +104,28 @@ impl Tool for Recall {
         output = output.with("results", results);
         output.external = is_external.then(|| External::by(Self::SPEC.name));
         Ok(output)
+    }
+}
+
+/// Takes in what a memory's files say now, where one is looked through. What stood in the way is told.
+async fn refreshed(
+    knowledge: &Knowledge,
+    sources: &[String],
+    context: &Context,
+) -> Result<Option<String>, ToolError> {
+    let Ok(memory) = context.memory() else { return Ok(None) };
+    let is_memory = |name: &String| {
+        SourceName::new(name).ok().and_then(|source| Knowledge::memory_layer(&source, memory.agent()))
+    };
+    let layers: Vec<Layer> = sources.iter().take(RECALL_SOURCES_MAX).filter_map(is_memory).collect();
+    if layers.is_empty() {
+        return Ok(None);
+    }
+    let (knowledge, cancel) = (knowledge.clone(), context.cancel.clone());
+    let work = move || layers.into_iter().find_map(|layer| knowledge.sync_memory(&memory, layer, &cancel).err());
+    match tokio::task::spawn_blocking(work).await {
+        Ok(why) => Ok(why.map(|why| format!("the memory is not up to date in search: {why}"))),
+        Err(error) => Err(ToolError::Defect(format!("the tool's code failed: {error}"))),
     }
 }
 

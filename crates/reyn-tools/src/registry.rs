@@ -18,6 +18,7 @@ use reyn_workspace::Preview;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+use crate::knowledge::source_name;
 use crate::schema::compact;
 use crate::tool::{Context, Tool, ToolError, Touched, WebPlace, Wish};
 use crate::web::Web;
@@ -336,6 +337,9 @@ impl<T: Tool> ErasedTool for Erased<T> {
     }
 }
 
+/// Where indexes are, below the workspace, and as what they are judged where they are elsewhere.
+const INDEX_FOLDER: &str = ".reyn/index";
+
 /// What to do about a name that is no slug.
 const SLUG_HINT: &str = "`list_memory` lists the slugs that are there";
 
@@ -380,6 +384,13 @@ fn resolved(wish: Wish, context: &Context) -> Result<Found, CallError> {
             let target = memory.place(layer, slug.as_ref(), op.axis());
             (op, vec![target.map_err(|error| ToolError::from(error).into_call_error())?])
         }
+        Wish::Index { op, source } => {
+            let name = source_name(&source)
+                .map_err(|error| CallError { kind: ErrorKind::InvalidArgs, ..error.into_call_error() })?;
+            let path = format!("{INDEX_FOLDER}/{name}");
+            let (_, targets) = places(Wish::File { op, path }, context)?;
+            (op, targets)
+        }
         wish @ (Wish::File { .. } | Wish::Entry { .. }) => places(wish, context)?,
     };
     let file = targets.first().cloned();
@@ -410,7 +421,11 @@ fn program(command: Command, cwd: Option<String>, context: &Context) -> Result<F
 fn places(wish: Wish, context: &Context) -> Result<(FileOp, Vec<Target>), CallError> {
     let workspace = context.workspace().map_err(ToolError::into_call_error)?;
     let (op, resolved) = match wish {
-        Wish::Exec { .. } | Wish::Page { .. } | Wish::Search { .. } | Wish::Memory { .. } => {
+        Wish::Exec { .. }
+        | Wish::Page { .. }
+        | Wish::Search { .. }
+        | Wish::Memory { .. }
+        | Wish::Index { .. } => {
             unreachable!("this is no place")
         }
         Wish::File { op, path } => (op, workspace.resolve(&path, op.axis()).map(|target| vec![target])),

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::external_files::ExternalFiles;
+use crate::knowledge::Knowledge;
 use crate::memory::{Memory, MemoryIndex};
 use crate::process::Processes;
 use crate::web::Web;
@@ -125,6 +126,13 @@ pub enum Wish {
         /// The note, as the model wrote it; the folder of them when unset.
         slug: Option<String>,
     },
+    /// An index.
+    Index {
+        /// What is done to it.
+        op: FileOp,
+        /// Its source, as the model wrote it.
+        source: String,
+    },
     /// A name in a folder; when it is a link, the link itself, which is judged where it leads too.
     Entry {
         /// What is done to it.
@@ -222,6 +230,8 @@ pub struct Context {
     external_files: Option<Arc<ExternalFiles>>,
     agent: Option<Arc<str>>,
     memory_index: Option<Arc<dyn MemoryIndex>>,
+    knowledge: Option<Knowledge>,
+    brought_by: Option<Arc<str>>,
     /// The turn, for what the audit trail is told.
     pub chain_id: String,
     /// Set when the turn is cancelled; long work looks at it.
@@ -263,6 +273,32 @@ impl Context {
     #[must_use]
     pub fn with_memory_index(self, index: Arc<dyn MemoryIndex>) -> Self {
         Self { memory_index: Some(index), ..self }
+    }
+
+    /// The same with indexes.
+    #[must_use]
+    pub fn with_knowledge(self, knowledge: Knowledge) -> Self {
+        Self { knowledge: Some(knowledge), ..self }
+    }
+
+    /// The same for a call whose arguments, or what it reads, came from outside by this tool.
+    #[must_use]
+    pub fn with_brought_by(self, tool: Option<&str>) -> Self {
+        Self { brought_by: tool.map(Into::into), ..self }
+    }
+
+    /// The tool by which what the call writes came from outside, where it did.
+    #[must_use]
+    pub fn brought_by(&self) -> Option<&str> {
+        self.brought_by.as_deref()
+    }
+
+    /// What was indexed, and who makes vectors.
+    ///
+    /// # Errors
+    /// [`ToolError::MissingService`] when the session has none.
+    pub fn knowledge(&self) -> Result<Knowledge, ToolError> {
+        self.knowledge.clone().ok_or(ToolError::MissingService("knowledge"))
     }
 
     /// What the agent remembers.

@@ -7,14 +7,13 @@ use std::fmt::Write as _;
 
 use clap::{Args, Subcommand};
 use reyn_core::embedding::ModelIdentity;
-use reyn_index::{
-    Filters, Found, Hit, IndexError, Query, SourceEntry, SourceName, SqliteOptions, SqliteStore, Stats,
-    VectorStore,
-};
+use reyn_index::{Filters, Found, Hit, IndexError, Query, SourceEntry, SourceName, Stats, VectorStore};
+use reyn_tools::metadata_in_json;
 use serde_json::{Value, json};
 
 use crate::embedding_choice::{Opened, open};
 use crate::exit::{Exit, Failure};
+use crate::index_store::open_store;
 use crate::wiring::{Project, runtime};
 use crate::{confirm, output, person};
 
@@ -114,14 +113,14 @@ impl IndexCommand {
 /// Indexes, lists, finds, or removes.
 pub(crate) fn run(command: &IndexCommand) -> Result<Exit, Failure> {
     let project = Project::load()?;
-    let store = SqliteStore::new(&project.root().join(".reyn/index"), SqliteOptions::default());
+    let store = open_store(&project)?;
     match command {
         IndexCommand::Add(args) => add::run(&project, &store, args),
-        IndexCommand::List(args) => list(&store, args),
-        IndexCommand::Query(args) => query(&project, &store, args),
-        IndexCommand::Stats(args) => stats(&store, args),
-        IndexCommand::Rebuild(args) => rebuild::run(&project, &store, args),
-        IndexCommand::Drop(args) => drop_source(&store, args),
+        IndexCommand::List(args) => list(store.get(), args),
+        IndexCommand::Query(args) => query(&project, store.get(), args),
+        IndexCommand::Stats(args) => stats(store.get(), args),
+        IndexCommand::Rebuild(args) => rebuild::run(&project, store.get(), args),
+        IndexCommand::Drop(args) => drop_source(store.get(), args),
     }
 }
 
@@ -140,7 +139,7 @@ fn failed(error: &IndexError) -> Failure {
     Failure::usage("unknown_source", error.to_string())
 }
 
-fn list(store: &SqliteStore, args: &ListArgs) -> Result<Exit, Failure> {
+fn list(store: &dyn VectorStore, args: &ListArgs) -> Result<Exit, Failure> {
     let sources = store.sources().map_err(|error| failed(&error))?;
     if args.json {
         let sources: Vec<Value> = sources.iter().map(source_in_json).collect();
@@ -171,7 +170,7 @@ fn source_in_json(entry: &SourceEntry) -> Value {
     })
 }
 
-fn query(project: &Project, store: &SqliteStore, args: &QueryArgs) -> Result<Exit, Failure> {
+fn query(project: &Project, store: &dyn VectorStore, args: &QueryArgs) -> Result<Exit, Failure> {
     let name = source(&args.source)?;
     let stats = store.stats(&name).map_err(|error| failed(&error))?;
     let vector = match stats.model {
@@ -213,17 +212,7 @@ fn vector_of(project: &Project, text: &str) -> Result<Option<(ModelIdentity, Vec
 }
 
 fn hit_in_json(hit: &Hit) -> Value {
-    let metadata = &hit.metadata;
-    json!({
-        "text": hit.text,
-        "score": hit.score,
-        "metadata": {
-            "path": metadata.path(),
-            "chunk_index": metadata.chunk_index,
-            "parent_context": metadata.parent_context,
-            "external": metadata.external,
-        },
-    })
+    json!({ "text": hit.text, "score": hit.score, "metadata": metadata_in_json(&hit.metadata) })
 }
 
 /// What was found, for people: where, under which headings, and how it begins.
@@ -247,7 +236,7 @@ fn passages(found: &Found) -> String {
     text
 }
 
-fn stats(store: &SqliteStore, args: &SourceArgs) -> Result<Exit, Failure> {
+fn stats(store: &dyn VectorStore, args: &SourceArgs) -> Result<Exit, Failure> {
     let name = source(&args.source)?;
     let stats = store.stats(&name).map_err(|error| failed(&error))?;
     if args.json {
@@ -283,7 +272,7 @@ fn stats_in_json(name: &SourceName, stats: &Stats) -> Value {
     })
 }
 
-fn drop_source(store: &SqliteStore, args: &DropArgs) -> Result<Exit, Failure> {
+fn drop_source(store: &dyn VectorStore, args: &DropArgs) -> Result<Exit, Failure> {
     let name = source(&args.source)?;
     let rows = store.stats(&name).map_err(|error| failed(&error))?.rows;
     if !args.yes {

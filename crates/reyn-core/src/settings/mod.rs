@@ -2,6 +2,7 @@
 
 mod embedding;
 mod flexible;
+mod index;
 mod llm;
 mod permissions;
 mod sandbox;
@@ -15,6 +16,7 @@ pub use embedding::{
     EmbeddingClass, EmbeddingClassOptions, EmbeddingIndexSettings, EmbeddingSettings, EmbeddingSwitch,
     RetryBackoff, STANDARD_CLASSES,
 };
+pub use index::{IndexBackend, IndexSettings};
 pub use llm::{LlmSettings, ModelClass, ModelClassError, ModelOptions, ModelSpec, Price};
 pub use permissions::{
     Decision, ExecPermission, FilePermissions, MemoryPermissions, PermissionSettings, PermissionValue,
@@ -50,6 +52,8 @@ pub struct Settings {
     pub web_fetch: WebFetchSettings,
     /// Vectors of texts: which model makes them, and how it is asked.
     pub embedding: EmbeddingSettings,
+    /// Where what is indexed is kept.
+    pub index: IndexSettings,
     /// Local model files.
     pub models: ModelFileSettings,
     /// The audit trail under `.reyn/events/`.

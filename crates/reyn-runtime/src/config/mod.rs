@@ -70,6 +70,7 @@ pub struct ConfigInputs {
 }
 
 /// The configuration of a run.
+#[derive(Clone)]
 pub struct Config {
     /// The values.
     pub settings: Settings,

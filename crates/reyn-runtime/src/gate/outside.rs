@@ -42,7 +42,7 @@ impl Before {
             let is_kept = |target: &Target| workspace.memory_layer(target).is_some();
             let targets = needs(prepared).iter().filter_map(|need| match need {
                 Need::File { op, target }
-                    if op.axis() == wanted && *op != FileOp::Delete && !is_kept(target) =>
+                    if op.axis() == wanted && *op != FileOp::Delete && !op.is_index() && !is_kept(target) =>
                 {
                     Some(target.clone())
                 }
@@ -58,21 +58,33 @@ impl Before {
             })
         };
         let is_program = commands().next().is_some();
-        let repeated = if written.is_empty() && !is_program { None } else { repeated(&call.args, log).await };
+        // Rows of an index are stamped one by one, by the tool that writes them.
+        let is_index =
+            needs(prepared).iter().any(|need| matches!(need, Need::File { op: FileOp::WriteIndex, .. }));
+        let is_change = !written.is_empty() || is_program || is_index;
+        let repeated = if is_change { repeated(&call.args, log).await } else { None };
         let stdin = text_of(call, "stdin");
         let fetches = commands().any(|command| command.may_download(stdin)) && has_network(context);
-        let (old, known, place) = (written.clone(), Arc::clone(&files), Arc::clone(&workspace));
+        let (old, from) = (written.clone(), read.clone());
+        let (known, place) = (Arc::clone(&files), Arc::clone(&workspace));
         let named = |command: &Command| named_paths(&command.argv, stdin, text_of(call, "cwd"));
         let named: Vec<String> = commands().flat_map(named).collect();
         // What is changed in a part is from outside in its other parts, and so is what a program makes of a file.
         let looking = tokio::task::spawn_blocking(move || {
             let changed = old.iter().find_map(|target| known.origin(target, &place));
-            changed.or_else(|| origin_of_named(&named, &known, &place))
+            // What a tool makes of a file from outside is from there too.
+            let made = || from.iter().find_map(|target| known.origin(target, &place));
+            changed.or_else(made).or_else(|| origin_of_named(&named, &known, &place))
         });
-        let before = if written.is_empty() && !is_program { None } else { looking.await.unwrap_or_default() };
+        let before = if is_change { looking.await.unwrap_or_default() } else { None };
         let brought_by = repeated.or(before).or_else(|| fetches.then(|| prepared.spec().name.to_owned()));
         let fetching_since = (is_program && brought_by.is_some()).then(SystemTime::now);
         Some(Self { files, workspace, read, written, brought_by, fetching_since })
+    }
+
+    /// The tool by which what the call writes came from outside.
+    pub(super) fn brought_by(&self) -> Option<&str> {
+        self.brought_by.as_deref()
     }
 
     /// Stamps what the call read from outside, and remembers what it left.

@@ -2,6 +2,7 @@
 //!
 //! Calls to the store block, so they run on threads of their own.
 
+mod remembered;
 mod results;
 mod rows;
 
@@ -16,9 +17,9 @@ use reyn_index::{IndexError, SourceName, VectorStore};
 
 use crate::tool::ToolError;
 
-pub(crate) use results::{Passage, listed};
-pub(crate) use rows::{Lines, Row, filters, rows_to_chunks};
 pub use results::metadata_in_json;
+pub(crate) use results::{Passage, listed};
+pub(crate) use rows::{Line, Lines, REVISION_KEY, Row, filters, rows_to_chunks};
 
 /// Who makes vectors of texts.
 pub trait Embeddings: fmt::Debug + Send + Sync {
@@ -80,6 +81,12 @@ impl Knowledge {
     #[must_use]
     pub fn embeddings(&self) -> Arc<dyn Embeddings> {
         Arc::clone(&self.embeddings)
+    }
+
+    /// The model that makes vectors where nobody names one; none where it cannot be had without fetching it.
+    pub(crate) async fn usual_model(&self) -> Option<ModelIdentity> {
+        let embedded = self.embeddings.embed(None, vec![String::new()], false).await;
+        embedded.ok().map(|embedded| embedded.model)
     }
 
     /// The sources as a prompt names them; none where they cannot be listed. Blocks.

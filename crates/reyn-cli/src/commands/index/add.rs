@@ -8,7 +8,7 @@ use clap::Args;
 use reyn_core::embedding::ModelIdentity;
 use reyn_core::permission::{FileAxis, Target, Zones};
 use reyn_index::split::{Limits, TextKind};
-use reyn_index::{FileText, Indexed, Indexing, IndexingError, SourceName, SqliteStore};
+use reyn_index::{FileText, Indexed, Indexing, IndexingError, SourceName};
 use reyn_llm::Embedder;
 use reyn_search::GlobRequest;
 use reyn_text::encoding::detect;
@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::{failed, source};
 use crate::embedding_choice::{Opened, open};
 use crate::exit::{Exit, Failure};
+use crate::index_store::IndexStore;
 use crate::signals::cancel_on_signal;
 use crate::wiring::{Project, runtime};
 use crate::{output, person};
@@ -82,7 +83,7 @@ struct Files {
     is_partial: bool,
 }
 
-pub(super) fn run(project: &Project, store: &SqliteStore, args: &AddArgs) -> Result<Exit, Failure> {
+pub(super) fn run(project: &Project, store: &IndexStore, args: &AddArgs) -> Result<Exit, Failure> {
     let name = source(&args.name)?;
     let zones = project.config.zones();
     let workspace = Workspace::open(zones.clone(), project.config.home.clone()).map_err(|error| {
@@ -121,7 +122,7 @@ struct Work<'a> {
 
 fn index(
     project: &Project,
-    store: &SqliteStore,
+    store: &IndexStore,
     name: &SourceName,
     args: &AddArgs,
     work: &Work<'_>,
@@ -139,7 +140,7 @@ fn index(
     let limits =
         Limits { tokens: &count, tokens_max: PASSAGE_TOKENS_MAX, characters_target: PASSAGE_CHARACTERS };
     let description = args.description.clone();
-    let mut indexing = Indexing::begin(store, name.clone(), description, limits, &mut embed)
+    let mut indexing = Indexing::begin(store.get(), name.clone(), description, limits, &mut embed)
         .map_err(|error| failed(&error))?;
     let external = project.external_files();
     let mut progress = Progress::of(work.files.targets.len());

@@ -1,8 +1,9 @@
 //! `reyn index rebuild`: the vectors of a source, made anew.
 
-use reyn_index::{Chunk, IndexError, Rebuild, SqliteStore, VectorStore};
+use reyn_index::{Chunk, IndexError, Rebuild, VectorStore};
 use reyn_llm::Embedder;
 use serde_json::json;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use super::{SourceArgs, failed, source};
@@ -17,22 +18,18 @@ const BATCH_ROWS: usize = 64;
 /// How often rows that were written meanwhile are taken in before it is left to another run.
 const ROUNDS_MAX: usize = 10;
 
-pub(super) fn run(project: &Project, store: &SqliteStore, args: &SourceArgs) -> Result<Exit, Failure> {
+pub(super) fn run(project: &Project, store: &dyn VectorStore, args: &SourceArgs) -> Result<Exit, Failure> {
     let name = source(&args.source)?;
     store.stats(&name).map_err(|error| failed(&error))?;
-    let rows = runtime()?.block_on(async {
-        let cancel = CancellationToken::new();
-        let signals = tokio::spawn(cancel_on_signal(cancel.clone()));
-        let result = tokio::select! {
-            biased;
-            () = cancel.cancelled() => Err(Failure::interrupted(
-                "interrupted; the old index answers, and the next `reyn index rebuild` goes on from here",
-            )),
-            result = rebuilt(project, store, args) => result,
-        };
-        signals.abort();
-        result
-    })?;
+    let runtime = runtime()?;
+    let cancel = CancellationToken::new();
+    let signals = {
+        let _entered = runtime.enter();
+        runtime.spawn(cancel_on_signal(cancel.clone()))
+    };
+    let rebuilt = rebuilt(project, store, args, &Vectors { runtime: &runtime, cancel: &cancel });
+    signals.abort();
+    let rows = rebuilt?;
     if args.json {
         output::json(&json!({ "source": name.as_str(), "chunk_count": rows }));
     } else {
@@ -41,9 +38,15 @@ pub(super) fn run(project: &Project, store: &SqliteStore, args: &SourceArgs) -> 
     Ok(Exit::Done)
 }
 
-async fn rebuilt(project: &Project, store: &SqliteStore, args: &SourceArgs) -> Result<u64, Failure> {
+/// The store blocks, some with a runtime of their own, so only vectors are made asynchronously.
+fn rebuilt(
+    project: &Project,
+    store: &dyn VectorStore,
+    args: &SourceArgs,
+    vectors: &Vectors<'_>,
+) -> Result<u64, Failure> {
     let name = source(&args.source)?;
-    let embedder = match open(project, None, person::is_there()).await? {
+    let embedder = match vectors.runtime.block_on(open(project, None, person::is_there()))? {
         Opened::Ready(embedder) => embedder,
         Opened::Off { why } => {
             let message = format!("there is nothing to make vectors with: {why}");
@@ -52,12 +55,12 @@ async fn rebuilt(project: &Project, store: &SqliteStore, args: &SourceArgs) -> R
     };
     // A server does not say how long its vectors are before it has made one.
     if embedder.identity().is_none() {
-        vectors(&embedder, &["dimensions".to_owned()]).await?;
+        vectors.of(&embedder, &["dimensions".to_owned()])?;
     }
     let model = embedder.identity();
     let mut rebuild = store.rebuild(&name, model.as_ref()).map_err(|error| failed(&error))?;
     for _ in 0..ROUNDS_MAX {
-        fill(rebuild.as_mut(), &embedder).await?;
+        fill(rebuild.as_mut(), &embedder, vectors)?;
         match rebuild.finish() {
             Ok(rows) => return Ok(rows),
             Err(IndexError::ChangedMeanwhile { .. }) => {}
@@ -68,19 +71,17 @@ async fn rebuilt(project: &Project, store: &SqliteStore, args: &SourceArgs) -> R
 }
 
 /// Takes in what the rebuild has not seen.
-async fn fill(rebuild: &mut dyn Rebuild, embedder: &Embedder) -> Result<(), Failure> {
+fn fill(rebuild: &mut dyn Rebuild, embedder: &Embedder, vectors: &Vectors<'_>) -> Result<(), Failure> {
     loop {
         let mut rows = rebuild.pending(BATCH_ROWS).map_err(|error| failed(&error))?;
         if rows.is_empty() {
             return Ok(());
         }
         let texts: Vec<String> = rows.iter().map(embedded_text).collect();
-        for (row, vector) in rows.iter_mut().zip(vectors(embedder, &texts).await?) {
+        for (row, vector) in rows.iter_mut().zip(vectors.of(embedder, &texts)?) {
             row.vector = vector;
         }
         rebuild.write(&rows).map_err(|error| failed(&error))?;
-        // Signals are heard in between.
-        tokio::task::yield_now().await;
     }
 }
 
@@ -92,7 +93,27 @@ fn embedded_text(row: &Chunk) -> String {
     }
 }
 
-async fn vectors(embedder: &Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
-    let embedded = embedder.embed(texts, &|_| {}).await;
-    Ok(embedded.map_err(|error| Failure::failed(error.kind.name(), error.message))?.vectors)
+/// Makes vectors until it is interrupted.
+struct Vectors<'a> {
+    runtime: &'a Runtime,
+    cancel: &'a CancellationToken,
+}
+
+impl Vectors<'_> {
+    fn of(&self, embedder: &Embedder, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+        self.runtime.block_on(async {
+            // Signals are heard while the runtime runs.
+            tokio::task::yield_now().await;
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => Err(Failure::interrupted(
+                    "interrupted; the old index answers, and the next `reyn index rebuild` goes on from here",
+                )),
+                embedded = embedder.embed(texts, &|_| {}) => {
+                    let failed = |error: reyn_llm::ModelError| Failure::failed(error.kind.name(), error.message);
+                    Ok(embedded.map_err(failed)?.vectors)
+                }
+            }
+        })
+    }
 }
