@@ -23,7 +23,7 @@ pub(crate) enum IndexStore {
 #[expect(dead_code, reason = "it is held, not looked at")]
 pub(crate) enum IndexLock {
     Sqlite(SourceLock),
-    Postgres(PostgresLock),
+    Postgres(Box<PostgresLock>),
 }
 
 /// The store that is configured. Nothing is opened or asked before the first call.
@@ -48,7 +48,7 @@ pub(crate) fn open_store(project: &Project) -> Result<IndexStore, Failure> {
                 )
             })?;
             let options = PostgresOptions { schema: schema.clone(), ..PostgresOptions::default() };
-            let store = PostgresStore::new(&url, options)
+            let store = PostgresStore::new(url, options)
                 .map_err(|error| Failure::usage("config", format!("`{url_env}`: {error}")))?;
             Ok(IndexStore::Postgres(Arc::new(store)))
         }
@@ -79,7 +79,7 @@ impl IndexStore {
     pub(crate) fn lock(&self, source: &SourceName) -> Result<IndexLock, IndexError> {
         match self {
             Self::Sqlite(store) => store.lock(source).map(IndexLock::Sqlite),
-            Self::Postgres(store) => store.lock(source).map(IndexLock::Postgres),
+            Self::Postgres(store) => store.lock(source).map(|lock| IndexLock::Postgres(Box::new(lock))),
         }
     }
 }

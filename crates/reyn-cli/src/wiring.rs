@@ -213,9 +213,17 @@ impl Project {
         }
         let context = Context::new(workspace).with_processes(Processes::new(settings)).with_web(web);
         let context = context.with_external_files(self.external_files());
-        let knowledge = Knowledge::new(open_store(self)?.shared(), Arc::new(SessionEmbeddings::of(self)));
+        let knowledge = self.knowledge()?;
         let index: Arc<dyn MemoryIndex> = Arc::new(knowledge.clone());
         Ok(Arc::new(context.with_knowledge(knowledge).with_memory_index(index)))
+    }
+
+    /// What was indexed, and who makes vectors. Opens nothing.
+    ///
+    /// # Errors
+    /// When a server is configured and its connection string is missing.
+    pub(crate) fn knowledge(&self) -> Result<Knowledge, Failure> {
+        Ok(Knowledge::new(open_store(self)?.shared(), Arc::new(SessionEmbeddings::of(self))))
     }
 
     /// What runs programs, as configured.

@@ -28,7 +28,8 @@ pub fn source_lines(sources: &[SourceLine]) -> String {
         let description = source.description.split_whitespace().collect::<Vec<_>>().join(" ");
         let description = excerpt(&description, DESCRIPTION_CHARS_MAX);
         let what = if description.is_empty() { String::new() } else { format!(": {description}") };
-        let _ = writeln!(text, "- `{}`{what} ({} passages)", source.name, source.passages);
+        let unit = if source.passages == 1 { "passage" } else { "passages" };
+        let _ = writeln!(text, "- `{}`{what} ({} {unit})", source.name, source.passages);
     }
     if let Some(more @ 1..) = sources.len().checked_sub(SOURCES_SHOWN_MAX) {
         let _ = writeln!(text, "({more} more)");

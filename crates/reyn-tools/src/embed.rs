@@ -24,13 +24,15 @@ pub(crate) struct Embed;
 pub(crate) struct Args {
     /// A few texts.
     texts: Option<Vec<String>>,
-    /// JSON Lines file with a text in each row.
+    /// JSON Lines file with texts.
     input_artifact: Option<String>,
-    /// Key of the text; default `text`.
+    /// Key of the text; rarely wanted, so the schema does not spend words on it.
+    #[schemars(skip)]
     text_field: Option<String>,
-    /// JSON Lines file; rows with vectors are added.
+    /// Gets rows with vectors.
     output_artifact: Option<String>,
-    /// Class or `provider/model`.
+    /// Class or `provider/model`; as rarely wanted.
+    #[schemars(skip)]
     model: Option<String>,
 }
 

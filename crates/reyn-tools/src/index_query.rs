@@ -21,11 +21,11 @@ pub(crate) struct IndexQuery;
 pub(crate) struct Args {
     /// The index.
     source: String,
-    /// From `embed`; without one, passages in order.
+    /// From `embed`; else passages in order.
     query_vector: Option<Vec<f32>>,
     /// Default 5.
     top_k: Option<usize>,
-    /// What metadata must be; `path` may be a folder.
+    /// E.g. `path: docs`.
     #[serde(default)]
     filters: BTreeMap<String, String>,
     /// Tokens of passages without a vector. Rarely wanted, so the schema does not spend words on it.
@@ -38,7 +38,7 @@ impl Tool for IndexQuery {
 
     const SPEC: ToolSpec = ToolSpec {
         name: "index_query",
-        summary: "Find the passages of one source nearest to a vector.",
+        summary: "Find passages of an index near a vector.",
         details: "",
         example: r#"{"source": "docs", "filters": {"path": "docs/guide"}}"#,
         category: Category::Knowledge,

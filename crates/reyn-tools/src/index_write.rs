@@ -11,7 +11,7 @@ use reyn_index::{SourceName, VectorStore, WriteMode, WriteOptions, Written};
 use reyn_workspace::Workspace;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::knowledge::{Line, Lines, Row, failed, rows_to_chunks, source_name};
 use crate::tool::{Context, Tool, ToolError, Touched, Wish};
@@ -34,11 +34,12 @@ pub(crate) enum Mode {
 pub(crate) struct Args {
     /// Name of the index.
     source: String,
-    /// `{text, vector, metadata}` each.
+    /// `{text, vector, metadata: {path}}` each.
+    #[schemars(with = "Option<Vec<Map<String, Value>>>")]
     chunks: Option<Vec<Row>>,
     /// JSON Lines file of them.
     input_artifact: Option<String>,
-    /// `append`, or `replace` what is there.
+    /// `append` or `replace`.
     #[serde(default)]
     #[schemars(with = "String")]
     mode: Mode,
@@ -57,8 +58,8 @@ impl Tool for IndexWrite {
 
     const SPEC: ToolSpec = ToolSpec {
         name: "index_write",
-        summary: "Keep texts with their vectors in an index.",
-        details: "Give `chunks` or `input_artifact`.",
+        summary: "Keep texts and vectors in an index.",
+        details: "",
         example: r#"{"source": "docs", "input_artifact": "embedded_chunks.jsonl", "mode": "append"}"#,
         category: Category::Embedding,
         effect: Effect::Changes,

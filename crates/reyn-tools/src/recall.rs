@@ -24,13 +24,13 @@ pub(crate) struct Recall;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What is looked for, in any language.
+    /// A question, or words.
     query: String,
     /// Names of indexes.
     sources: Vec<String>,
     /// Default 5.
     top_k: Option<usize>,
-    /// What metadata must be; `path` may be a folder.
+    /// E.g. `path: docs`.
     #[serde(default)]
     filters: BTreeMap<String, String>,
     /// The class that makes the query's vector. Rarely wanted, so the schema does not spend words on it.
@@ -43,7 +43,7 @@ impl Tool for Recall {
 
     const SPEC: ToolSpec = ToolSpec {
         name: "recall",
-        summary: "Find the passages of indexed sources that fit a question.",
+        summary: "Find passages of indexed sources for a question.",
         details: "",
         example: r#"{"query": "how are keys rotated?", "sources": ["docs"]}"#,
         category: Category::Knowledge,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Drops titles, formats, bounds that only repeat a type, `null` beside another type, and closedness, at
+/// Drops titles, formats, bounds that only repeat a type, `null` beside another type, empty defaults, and closedness, at
 /// every depth. What is left means the same to a model.
 pub(crate) fn compact(mut schema: Value) -> Value {
     clean(&mut schema);
@@ -20,7 +20,9 @@ fn clean(schema: &mut Value) {
     if object.get("minimum").is_some_and(|least| least.as_f64() == Some(0.0)) {
         object.remove("minimum");
     }
-    if object.get("default").is_some_and(Value::is_null) {
+    let is_nothing =
+        |value: &Value| value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+    if object.get("default").is_some_and(is_nothing) {
         object.remove("default");
     }
     if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -54,6 +56,7 @@ mod tests {
                 "n": {"description": "Count.", "type": ["integer", "null"], "format": "uint64", "minimum": 0, "default": null},
                 "mode": {"type": ["string", "null"], "enum": ["a", "b", null]},
                 "title": {"type": "array", "items": {"type": "string", "title": "x"}},
+                "where": {"type": "object", "default": {}, "additionalProperties": {"type": "string"}},
             },
             "required": ["title"],
         });
@@ -65,6 +68,7 @@ mod tests {
                     "n": {"description": "Count.", "type": "integer"},
                     "mode": {"type": "string", "enum": ["a", "b"]},
                     "title": {"type": "array", "items": {"type": "string"}},
+                    "where": {"type": "object"},
                 },
                 "required": ["title"],
             })

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::{Exit, Failure};
-use crate::wiring::{Project, place};
+use crate::wiring::{Project, place, runtime};
 use crate::{management, output};
 
 /// Longest description that is made of a body, in characters.
@@ -303,6 +303,7 @@ fn add(opened: &Opened, args: &AddArgs) -> Result<Exit, Failure> {
         &AuditEvent::MemorySaved { layer, slug, path: change.path.clone() },
     )?;
     told(opened, &args.whose, ("saved", "remembered"), &note.slug, change.index_error);
+    tell_search(opened);
     Ok(Exit::Done)
 }
 
@@ -349,6 +350,7 @@ fn remove(opened: &Opened, args: &SlugArgs) -> Result<Exit, Failure> {
     };
     management::record(&opened.project.root, &event)?;
     told(opened, &args.whose, ("deleted", "forgotten"), &slug, change.index_error);
+    tell_search(opened);
     Ok(Exit::Done)
 }
 
@@ -375,8 +377,27 @@ fn told(
     }
 }
 
+/// Takes into search what is remembered now. What stands in the way is said, and is no failure: `recall` looks again.
+fn tell_search(opened: &Opened) {
+    if let Err(why) = searched(opened) {
+        output::note(&format!("reyn: search is not up to date: {why}"));
+    }
+}
+
+fn searched(opened: &Opened) -> Result<(), String> {
+    let said = |failure: Failure| failure.message;
+    let knowledge = Project::load().and_then(|project| project.knowledge()).map_err(said)?;
+    let (memory, layer, cancel) = (opened.memory.clone(), opened.layer, opened.cancel.clone());
+    let working = move || knowledge.sync_memory(&memory, layer, &cancel);
+    let runtime = runtime().map_err(said)?;
+    // It blocks, and asks the runtime for vectors.
+    let done = runtime.block_on(async { tokio::task::spawn_blocking(working).await });
+    done.map_err(|error| error.to_string())?
+}
+
 fn sync(opened: &Opened, as_json: bool) -> Result<Exit, Failure> {
     let view = opened.memory.sync(opened.layer, &opened.cancel).map_err(failed)?;
+    tell_search(opened);
     let entries = view.heads.len();
     if as_json {
         let mut all = opened.facts();

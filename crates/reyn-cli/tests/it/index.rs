@@ -1,8 +1,12 @@
 //! `reyn index`, by words alone and with the model that runs in the process.
 
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use reyn_llm::files::Catalogue;
+use reyn_testkit::{FakeServer, Response};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -126,4 +130,37 @@ fn with_nothing_configured_a_question_in_another_language_finds_the_passage() {
         (&after["vectors"], &after["embedding_model"]),
         (&before["vectors"], &before["embedding_model"])
     );
+}
+
+#[test]
+fn ctrl_c_keeps_what_is_done_and_the_next_run_goes_on_from_there() {
+    let (told, asked) = mpsc::channel();
+    let mut texts_of = vec![];
+    let server = FakeServer::answering(move |request| {
+        let inputs = request["input"].as_array().unwrap().len();
+        texts_of.push(inputs);
+        told.send(inputs).unwrap();
+        // The second batch never comes, in the first run.
+        if texts_of.len() == 2 {
+            return Response::hang();
+        }
+        let row = |at| json!({"index": at, "embedding": [1, at]});
+        Response::json(200, &json!({"data": (0..inputs).map(row).collect::<Vec<_>>()}))
+    });
+    let class = format!("embedding.classes.standard: {{model: x/y, api_base: '{}'}}\n", server.api_base());
+    let mut place = Place::new().config(&class);
+    for at in 0..70 {
+        place = place.file(&format!("docs/{at:02}.md"), &format!("Door {at} has hinges.\n"));
+    }
+    let run = place.start(["index", "add", "docs", "docs"]);
+    let wait = Duration::from_secs(60);
+    assert_eq!([asked.recv_timeout(wait), asked.recv_timeout(wait)], [Ok(64), Ok(6)]);
+    run.signal(Signal::INT);
+    let stopped = run.finish();
+    assert_eq!(stopped.code, Some(130), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("what is done is kept"), "{}", stopped.stderr);
+    let again = add(&place);
+    assert_eq!((&again["chunks_unchanged"], &again["chunks_written"]), (&json!(64), &json!(6)), "{again}");
+    assert_eq!(asked.try_iter().collect::<Vec<_>>(), [6]);
+    server.finish();
 }

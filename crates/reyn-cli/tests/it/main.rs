@@ -15,6 +15,7 @@ mod follow;
 mod guide;
 mod help;
 mod index;
+mod knowledge;
 #[cfg(feature = "local")]
 mod local_model;
 mod machine_read;

@@ -95,7 +95,7 @@ fn an_excluded_tool_is_not_offered() {
 fn a_tool_that_does_not_exist_cannot_be_excluded() {
     let done = Place::new().run(["ask", "go", "--exclude-tools", "write_file,read"]).exits(2);
     expect![[r#"
-        reyn: `--exclude-tools`: no tool is named `read`; did you mean `read_file`?
+        reyn: `--exclude-tools`: no tool is named `read`; did you mean `read_file` or `recall`?
     "#]]
     .assert_eq(&done.stderr);
 }
@@ -104,7 +104,7 @@ fn a_tool_that_does_not_exist_cannot_be_excluded() {
 fn a_category_that_does_not_exist_cannot_be_excluded() {
     let done = Place::new().run(["ask", "go", "--exclude-categories", "fiel"]).exits(2);
     expect![[r#"
-        reyn: `--exclude-categories`: no category is named `fiel`; there is `file`, `web`, `exec` or `memory_operation`
+        reyn: `--exclude-categories`: no category is named `fiel`; there is `file`, `web`, `exec`, `memory_operation`, `knowledge` or `embedding`
     "#]]
     .assert_eq(&done.stderr);
 }
@@ -133,10 +133,15 @@ fn a_profile_narrows_what_is_offered() {
     assert_eq!(
         listed(&["--exclude-categories", "file"]),
         [
+            "embed",
             "exec",
             "forget_memory",
+            "index_drop",
+            "index_query",
+            "index_write",
             "list_memory",
             "read_memory_body",
+            "recall",
             "remember_agent",
             "remember_shared",
             "sandboxed_exec",
@@ -145,7 +150,7 @@ fn a_profile_narrows_what_is_offered() {
             "web_search"
         ]
     );
-    let all = "file,exec,web,memory_operation";
+    let all = "file,exec,web,memory_operation,knowledge,embedding";
     assert_eq!(listed(&["--exclude-categories", all]), [] as [&str; 0]);
 }
 

@@ -160,6 +160,10 @@ fn every_value_is_shown_with_where_it_comes_from() {
           index:
             actions: true  # default
             repo_knowledge: false  # default
+        index:
+          backend: sqlite  # default
+          url_env: REYN_INDEX_URL  # default
+          schema: reyn  # default
         models:
           auto_pull: ask  # default
           threads: null  # default

@@ -35,11 +35,11 @@ fn a_turn_can_be_read_afterwards() {
         TIME  session_started             session_id=one
         TIME  turn_started                chain_id=one.1
         TIME  user_message_received       chain_id=one.1  chars=5
-        TIME  llm_called                  model=fake/test  chain_id=one.1  tools_count=15
+        TIME  llm_called                  model=fake/test  chain_id=one.1  tools_count=20
         TIME  llm_response_received       model=fake/test  chain_id=one.1  prompt_tokens=10  completion_tokens=5  cached_tokens=0  usage_source=provider  finish_reason=tool_calls
         TIME  tool_called                 chain_id=one.1  call_id=a  tool=read_file  args={"path":"README.md"}  salvaged=false
         TIME  tool_returned               chain_id=one.1  call_id=a  tool=read_file  result_bytes=6
-        TIME  llm_called                  model=fake/test  chain_id=one.1  tools_count=15
+        TIME  llm_called                  model=fake/test  chain_id=one.1  tools_count=20
         TIME  llm_response_received       model=fake/test  chain_id=one.1  prompt_tokens=10  completion_tokens=5  cached_tokens=0  usage_source=provider  finish_reason=stop
         TIME  turn_completed              chain_id=one.1
         TIME  turn_settled                chain_id=one.1  ending=answered

@@ -205,6 +205,7 @@ mod tests {
                 "web",
                 "web_fetch",
                 "embedding",
+                "index",
                 "models",
                 "audit_events"
             ]

@@ -251,6 +251,52 @@ pub(crate) fn asks_for_names(log: &[Entry]) -> bool {
         || (has_any(&LISTS_IN_JAPANESE) && has_any(&LISTED_IN_JAPANESE))
 }
 
+/// Numbers as words; the place of each is its number.
+const NUMBERS: [&str; 13] = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+];
+/// The same in Japanese, from one.
+const NUMBERS_IN_JAPANESE: [&str; 10] = ["一", "二", "三", "四", "五", "六", "七", "八", "九", "十"];
+/// What follows a number of things in Japanese.
+const COUNTERS: [char; 5] = ['個', 'つ', '件', '本', '番'];
+
+/// How many things the latest message asks for.
+#[must_use]
+pub(crate) fn number_asked(log: &[Entry]) -> Option<usize> {
+    let text = asked(log)?.to_lowercase();
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| c.is_ascii_punctuation()));
+    let number = |word: &str| {
+        let written = NUMBERS.iter().position(|number| *number == word);
+        written.or_else(|| word.parse().ok()).filter(|number| (1..=NAMES_MAX).contains(number))
+    };
+    let counted = || {
+        let (before, _) = text.split_once(COUNTERS)?;
+        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let written =
+            || NUMBERS_IN_JAPANESE.iter().position(|number| before.ends_with(number)).map(|at| at + 1);
+        before[before.len() - digits..].parse().ok().or_else(written).filter(|number| *number <= NAMES_MAX)
+    };
+    words.filter_map(number).next().or_else(counted)
+}
+
+/// Names that are asked for at most in one message.
+const NAMES_MAX: usize = 100;
+
+/// Whether the latest message asks for what comes first.
+#[must_use]
+pub(crate) fn asks_for_the_first(log: &[Entry]) -> bool {
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
+    has_word(&text, &["first"]) || text.contains("最初") || text.contains("先頭")
+}
+
+/// Whether the latest message is about folders, and says nothing of files.
+#[must_use]
+pub(crate) fn asks_for_folders(log: &[Entry]) -> bool {
+    let text = asked(log).unwrap_or_default().to_lowercase();
+    let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    has_any(&["folder", "director", "フォルダ", "ディレクトリ"]) && !has_any(&["file", "ファイル"])
+}
+
 /// Whether the latest message asks to be told something, and not to change anything. Of a message in other
 /// words or languages nothing is known.
 #[must_use]

@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 
 use super::answer_stream::{AnswerStream, called_tool};
 mod at_hand;
+mod names;
 mod offer;
 
 use offer::{Offer, has_missed_a_file, has_not_run_what_it_should, is_whole_read, results_of_the_turn};
 
 use super::first_look::{
-    asks_for_a_change, asks_for_a_form, asks_for_a_sentence, asks_for_names, asks_to_be_shown,
-    asks_to_be_told, is_japanese,
+    asks_for_a_change, asks_for_a_form, asks_for_a_sentence, asks_to_be_shown, asks_to_be_told, is_japanese,
 };
 use super::format::{ToolFormat, call_from};
 use super::{Callable, Surface};
@@ -43,7 +43,7 @@ pub struct Profile {
     pub reads: &'static [&'static str],
     /// Tools that give names or lines of many files.
     pub lists: &'static [&'static str],
-    /// Tools whose result is names and nothing else.
+    /// Tools whose result is names and nothing else; the first gives all names of a folder, the others what fits.
     pub names: &'static [&'static str],
     /// Tools that change a part of one file.
     pub edits: &'static [&'static str],
@@ -178,16 +178,11 @@ pub const PROFILE: Profile = Profile {
     result_bytes_long: 300,
 };
 
-pub use at_hand::request_with_what_is_at_hand;
+pub use names::{Answer, Names};
 
-/// What an answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Any text.
-    Text,
-    /// A list, from its first letter: a model that has read names takes them for said, and says that they are above.
-    Names,
-}
+use names::names_to_write;
+
+pub use at_hand::request_with_what_is_at_hand;
 
 /// Writes a request in the profile.
 #[must_use]
@@ -216,7 +211,8 @@ pub fn request<'a>(
     let response_schema = match format {
         ToolFormat::Constrained => {
             let offer = Offer::of(surface, log, offer_tools);
-            let answer = if asks_for_names(log) && has_listed(log) { Answer::Names } else { Answer::Text };
+            let names = names_to_write(log);
+            let answer = names.as_ref().map_or(Answer::Text, Answer::Names);
             Some(reply_schema(surface, offer.may_answer.then_some(answer), &|name| offer.has(name)))
         }
         ToolFormat::Native | ToolFormat::Text => None,
@@ -294,14 +290,6 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         None => return None,
     };
     Some(Message::User(Cow::Owned(again)))
-}
-
-/// Whether names were what came last.
-fn has_listed(log: &[Entry]) -> bool {
-    let is_last = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Ok(_), .. }));
-    let results = results_of_the_turn(log);
-    let last = results.last().filter(|_| is_last);
-    last.is_some_and(|(call, output)| PROFILE.names.contains(&call.name.as_str()) && !output.body.is_empty())
 }
 
 /// The names that the last list of the turn gave, in brackets, as far as they are few.
@@ -406,12 +394,7 @@ impl Formatter for Spaced {
 /// may not be given yet and there is a call instead.
 #[must_use]
 pub fn reply_schema(surface: &Surface, answer: Option<Answer>, is_callable: &dyn Fn(&str) -> bool) -> Value {
-    let text = match answer.unwrap_or(Answer::Text) {
-        Answer::Text => json!({"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max}),
-        Answer::Names => {
-            json!({"type": "string", "pattern": format!("^- [\\s\\S]{{1,{}}}$", PROFILE.answer_chars_max - 2)})
-        }
-    };
+    let text = answer.unwrap_or(Answer::Text).schema();
     let is_answer = answer.is_some();
     let answer = json!({
         "type": "object",

@@ -4,6 +4,7 @@
 
 mod crash;
 mod files;
+mod knowledge;
 mod memory;
 mod permission;
 mod stage;

@@ -21,7 +21,7 @@ use reyn_core::turn::TurnLimits;
 use reyn_runtime::gate::{Answer, Person, Question};
 use reyn_runtime::{Screening, Session, SessionOptions, TurnReport};
 use reyn_testkit::{Scripted, ScriptedModel, transcript};
-use reyn_tools::{Context, MemoryIndex, Registry};
+use reyn_tools::{Context, Knowledge, MemoryIndex, Registry};
 use reyn_workspace::Workspace;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,7 @@ pub(crate) struct Stage {
     pub framing: Framing,
     pub screening: Screening,
     pub memory_index: Option<Arc<dyn MemoryIndex>>,
+    pub knowledge: Option<Knowledge>,
     pub cancel: CancellationToken,
 }
 
@@ -69,6 +70,7 @@ impl Stage {
             framing: Framing::default(),
             screening: Screening::default(),
             memory_index: None,
+            knowledge: None,
             cancel: CancellationToken::new(),
         }
     }
@@ -79,6 +81,10 @@ impl Stage {
 
     fn context(&self) -> Context {
         let context = Context::new(Workspace::open(self.zones(), None).unwrap());
+        let context = match &self.knowledge {
+            Some(knowledge) => context.with_knowledge(knowledge.clone()),
+            None => context,
+        };
         match &self.memory_index {
             Some(index) => context.with_memory_index(Arc::clone(index)),
             None => context,

@@ -122,17 +122,17 @@ pub(crate) fn source_name(name: &str) -> Result<SourceName, ToolError> {
 /// What the store says, for the model: near names where a name is wrong, what to do where there is something.
 pub(crate) fn failed(error: &IndexError) -> ToolError {
     let failed = ToolError::failed(error.to_string());
-    match error {
-        IndexError::UnknownSource { name, sources } => {
-            let near = nearest(name, sources.iter().map(String::as_str));
-            let hint = if sources.is_empty() {
-                format!("nothing is indexed yet; the person can run `reyn index add {name} PATH`")
-            } else {
-                "use a source that exists".to_owned()
-            };
-            failed.suggest(near).hint(hint)
-        }
-        IndexError::Model { .. } => failed.hint("`reyn index rebuild` makes the vectors of a source anew"),
-        _ => failed,
+    if let IndexError::UnknownSource { name, sources } = error {
+        let near = nearest(name, sources.iter().map(String::as_str));
+        let hint = if sources.is_empty() {
+            format!("the person can run `reyn index add {name} PATH`")
+        } else {
+            "use a source that exists".to_owned()
+        };
+        return failed.suggest(near).hint(hint);
     }
+    if matches!(error, IndexError::Model { .. }) {
+        return failed.hint("`reyn index rebuild` makes the vectors of a source anew");
+    }
+    failed
 }

@@ -7,7 +7,6 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use reyn_core::embedding::ModelIdentity;
 use reyn_core::limits::INDEX_ROW_BYTES_MAX;
 use reyn_index::{Chunk, Filters, Metadata};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -15,11 +14,11 @@ use super::failed;
 use crate::tool::ToolError;
 
 /// A row of a call or of a file.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Row {
-    /// Text.
+    /// What is found.
     pub text: String,
-    /// Its vector; without one it is found by words.
+    /// Its vector; without one it is found by its words.
     #[serde(default)]
     pub vector: Option<Vec<f32>>,
     /// `path`, and what else is known.
@@ -59,8 +58,7 @@ pub(crate) fn rows_to_chunks(
             let first = model.get_or_insert_with(|| own.clone());
             if *first != own {
                 return Err(ToolError::failed(format!(
-                    "row {} has a vector of {own}, and those before of {first}; one write takes the vectors of one model",
-                    at + 1
+                    "row {at} has a vector of {own}, and those before of {first}; one write takes the vectors of one model"
                 )));
             }
         }
@@ -81,9 +79,8 @@ struct ToldModel {
 /// The keys that have a place of their own; the others are kept as they are.
 fn metadata(mut told: Map<String, Value>, at: usize) -> Result<(Metadata, ToldModel), ToolError> {
     let mut metadata = Metadata::default();
-    let wrong = |key: &str, wanted: &str| {
-        ToolError::failed(format!("row {}: `metadata.{key}` must be {wanted}", at + 1))
-    };
+    let wrong =
+        |key: &str, wanted: &str| ToolError::failed(format!("row {at}: `metadata.{key}` must be {wanted}"));
     let mut text = |key: &str| match told.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -261,16 +258,16 @@ mod tests {
     fn rows_that_cannot_be_are_told_by_their_number() {
         let good = json!({"text": "a", "vector": [1]});
         for (bad, says) in [
-            (json!({"text": "b", "vector": [1, 2]}), "row 2 has a vector of unknown (2 numbers)"),
+            (json!({"text": "b", "vector": [1, 2]}), "row 1 has a vector of unknown (2 numbers)"),
             (
                 json!({"text": "b", "metadata": {"chunk_index": "x"}}),
-                "row 2: `metadata.chunk_index` must be a whole number",
+                "row 1: `metadata.chunk_index` must be a whole number",
             ),
             (
                 json!({"text": "b", "metadata": {"source_path": 1}}),
-                "row 2: `metadata.source_path` must be a text",
+                "row 1: `metadata.source_path` must be a text",
             ),
-            (json!({"text": "b", "metadata": {"extra": 1}}), "row 2: `metadata.extra` must be an object"),
+            (json!({"text": "b", "metadata": {"extra": 1}}), "row 1: `metadata.extra` must be an object"),
         ] {
             let error = rows_to_chunks(vec![row(good.clone()), row(bad)], None, None, false).unwrap_err();
             assert!(error.to_string().starts_with(says), "{error}");

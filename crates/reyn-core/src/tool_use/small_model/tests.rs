@@ -261,24 +261,32 @@ fn names_that_were_asked_for_are_written_out_once_they_are_known() {
             Entry::Finished { call_id: "call_0".into(), outcome },
         ]
     };
-    let is_list = |said: &str, after: Vec<Entry>| {
+    let pattern = |said: &str, after: Vec<Entry>| {
         let log: Vec<Entry> = std::iter::once(Entry::User { text: said.into() }).chain(after).collect();
         let schema = request(ToolFormat::Constrained, &surface(), &log, true).response_schema.unwrap();
-        schema["anyOf"][0]["properties"]["answer"].get("pattern").is_some()
+        let pattern = &schema["anyOf"][0]["properties"]["answer"]["pattern"];
+        pattern.as_str().unwrap_or_default().to_owned()
     };
+    let names = "a.rs\nb (1)/\n.git/\nc/\n";
+    let two = r"(a\.rs|b \(1\)/|c/)";
+    let picked = format!("^- {two}(\\n- {two}){{1,2}}$");
     for (said, tool, expected) in [
-        ("List the first ten folders.", "list_directory", true),
-        ("Which files end in .rs?", "glob_files", true),
-        ("b で始まるフォルダはどれ？", "glob_files", true),
-        ("ファイルを挙げて", "list_directory", true),
-        ("How many folders are there?", "list_directory", false),
-        ("What is in this folder?", "list_directory", false),
-        ("Which file defines it?", "grep_files", false),
+        ("List the first two files and folders.", "list_directory", r"^- a\.rs\n- b \(1\)/$"),
+        ("List the first ten folders.", "list_directory", r"^- b \(1\)/\n- c/$"),
+        ("最初の1個のフォルダを挙げて", "list_directory", r"^- b \(1\)/$"),
+        ("Which files and folders end in a digit?", "glob_files", r"^- a\.rs\n- b \(1\)/\n- c/$"),
+        ("b で始まるフォルダはどれ？", "glob_files", r"^- b \(1\)/\n- c/$"),
+        ("Name two folders.", "list_directory", r"^- (b \(1\)/|c/)(\n- (b \(1\)/|c/)){1,1}$"),
+        ("ファイルを挙げて", "list_directory", picked.as_str()),
+        ("How many folders are there?", "list_directory", ""),
+        ("What is in this folder?", "list_directory", ""),
+        ("Which file defines it?", "grep_files", ""),
     ] {
-        assert_eq!(is_list(said, listed(tool, "a\nb\n")), expected, "{said}");
+        assert_eq!(pattern(said, listed(tool, names)), expected, "{said}");
     }
-    assert!(!is_list("List the files.", vec![]));
-    assert!(!is_list("List the files.", listed("glob_files", "")));
+    assert_eq!(pattern("List the files.", vec![]), "");
+    assert_eq!(pattern("List the files.", listed("glob_files", "")), "");
+    assert_eq!(pattern("List the folders.", listed("glob_files", "a.rs\n")), "");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn an_unknown_key_names_the_nearest_key_of_its_place() {
             reyn.yaml:1:1: unknown key `zzz`
               | zzz: 1
               | ^
-              hint: the keys here are `llm`, `safety`, `permissions`, `sandbox`, `web`, `web_fetch`, `embedding`, `models`, `audit_events`
+              hint: the keys here are `llm`, `safety`, `permissions`, `sandbox`, `web`, `web_fetch`, `embedding`, `index`, `models`, `audit_events`
         "#]],
     );
     check(

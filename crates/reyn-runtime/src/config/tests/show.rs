@@ -89,6 +89,10 @@ fn the_effective_values_are_shown_with_where_they_come_from() {
           index:
             actions: true  # default
             repo_knowledge: false  # default
+        index:
+          backend: sqlite  # default
+          url_env: REYN_INDEX_URL  # default
+          schema: reyn  # default
         models:
           auto_pull: never  # REYN_MODELS__AUTO_PULL
           threads: 2  # ~/.reyn/config.yaml:3
