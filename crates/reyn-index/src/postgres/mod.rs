@@ -1,8 +1,10 @@
 //! The store on a PostgreSQL server with pgvector, for teams and for collections beyond one machine.
 //!
 //! It answers as [`SqliteStore`](crate::SqliteStore) does: rows are checked, split into words and ranked by the
-//! same code. The server compares all vectors exactly, and sums the words' scores.
+//! same code. The server passes over codes of the vectors and compares the best rows exactly, and sums the words'
+//! scores.
 
+mod codes;
 mod condition;
 mod connection;
 mod fault;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use postgres::types::{ToSql, Type};
 use postgres::{Row, Transaction};
 
+use super::codes;
 use super::condition::Conditions;
 use super::fault::Faults;
 use super::set::Set;
@@ -44,17 +45,12 @@ impl Halves for View<'_, '_> {
             return Ok(vec![]);
         }
         let limit = i64::try_from(count.saturating_add(NEAR_MORE)).unwrap_or(i64::MAX);
-        let conditions = Conditions::of_filters(query.filters, 2);
-        let rows = if query.filters.is_empty() { "" } else { "JOIN rows_# r ON r.id = v.id" };
-        let sql = self.source.live.sql(&format!(
-            "SELECT n.id, n.vector::real[] FROM (
-                SELECT v.id FROM vectors_# v {rows} WHERE {}
-                ORDER BY v.vector <#> $1::vector, v.id LIMIT $2) AS nearest
-             JOIN vectors_# n ON n.id = nearest.id",
-            conditions.sql
-        ));
+        let taken = codes::taken(count, self.source.live.rows, unit.len());
+        let conditions = Conditions::of_filters(query.filters, 3);
+        let sql =
+            self.source.live.sql(&near_sql(&conditions.sql, !query.filters.is_empty(), taken.is_some()));
         let mut values: Vec<(&(dyn ToSql + Sync), Type)> =
-            vec![(&unit, Type::FLOAT4_ARRAY), (&limit, Type::INT8)];
+            vec![(&unit, Type::FLOAT4_ARRAY), (&limit, Type::INT8), (&taken, Type::INT8)];
         values.extend(conditions.values());
         let mut near = vec![];
         for row in self.faults.of(self.transaction.query_typed(&sql, &values))? {
@@ -81,7 +77,7 @@ impl Halves for View<'_, '_> {
     }
 
     fn hits(&mut self, order: &[(i64, f32)], query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
-        let sql = self.source.live.sql("SELECT id, text, metadata::text FROM rows_# WHERE id = ANY($1)");
+        let sql = self.source.live.sql("SELECT id, text, json FROM rows_# WHERE id = ANY($1)");
         let mut hits = vec![];
         // Almost always the first part is enough: filters were applied, but two values may share a number.
         for part in order.chunks(query.top) {
@@ -110,7 +106,7 @@ impl View<'_, '_> {
     pub(super) fn in_order(&mut self, filters: &Filters, tokens_max: u64) -> Result<Vec<Hit>, IndexError> {
         let conditions = Conditions::of_filters(filters, 0);
         let sql = self.source.live.sql(&format!(
-            "SELECT r.id, r.text, r.metadata::text FROM rows_# r WHERE {}
+            "SELECT r.id, r.text, r.json FROM rows_# r WHERE {}
              ORDER BY r.source_path, r.chunk_index, r.id",
             conditions.sql
         ));
@@ -181,10 +177,8 @@ impl View<'_, '_> {
 
     /// The rows after one, without their vectors, and the number of the last.
     pub(super) fn rows_after(&mut self, id: i64, rows_max: usize) -> Result<(Vec<Hit>, i64), IndexError> {
-        let sql = self
-            .source
-            .live
-            .sql("SELECT id, text, metadata::text FROM rows_# WHERE id > $1 ORDER BY id LIMIT $2");
+        let sql =
+            self.source.live.sql("SELECT id, text, json FROM rows_# WHERE id > $1 ORDER BY id LIMIT $2");
         let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
         let rows = self.transaction.query_typed(&sql, &[(&id, Type::INT8), (&limit, Type::INT8)]);
         let hits: Vec<Hit> =
@@ -205,6 +199,27 @@ pub(super) fn count_after(
     let row = faults.of(transaction.query_one(&sql, &[&id]))?;
     let rows: i64 = faults.of(row.try_get(0))?;
     Ok(u64::try_from(rows).unwrap_or(0))
+}
+
+/// The nearest rows `$2` to `$1`. With codes, of the `$3` whose codes are nearest.
+fn near_sql(filters: &str, has_filters: bool, has_codes: bool) -> String {
+    let rows =
+        |of: &str| if has_filters { format!("JOIN rows_# r ON r.id = {of}.id") } else { String::new() };
+    let from = if has_codes {
+        format!(
+            "(SELECT c.id FROM codes_# c {} WHERE {filters}
+              ORDER BY c.code <~> binary_quantize($1::vector), c.id LIMIT $3) AS taken
+             JOIN vectors_# v ON v.id = taken.id",
+            rows("c")
+        )
+    } else {
+        format!("vectors_# v {} WHERE {filters}", rows("v"))
+    };
+    format!(
+        "SELECT n.id, n.vector::real[] FROM (
+            SELECT v.id FROM {from} ORDER BY v.vector <#> $1::vector, v.id LIMIT $2) AS nearest
+         JOIN vectors_# n ON n.id = nearest.id"
+    )
 }
 
 fn hit(row: &Row, faults: Faults<'_>) -> Result<Hit, IndexError> {

@@ -7,6 +7,7 @@ use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::types::{ToSql, Type};
 use reyn_core::embedding::ModelIdentity;
 
+use super::codes::code;
 use super::condition::Conditions;
 use super::fault::Faults;
 use super::set::Set;
@@ -73,7 +74,10 @@ pub(super) fn write(
         written.written += new.len();
     }
     if set.rows >= COUNTED_FROM && set.rows.ilog2() > before.max(1).ilog2() {
-        let sql = set.sql("ANALYZE rows_#, vectors_#(id), terms_#, postings_#");
+        let sql = set.sql(
+            "SET LOCAL default_statistics_target = 10;
+             ANALYZE rows_#, vectors_#(id), codes_#(id), terms_#, postings_#",
+        );
         faults.of(transaction.batch_execute(&sql))?;
     }
     Ok(written)
@@ -91,7 +95,7 @@ fn known_hashes(
     found.iter().map(|row| faults.of(row.try_get(0))).collect()
 }
 
-/// Sends rows of values. Vectors and JSON go as the bytes that the server receives them in.
+/// Sends rows of values. Vectors and codes go as the bytes that the server receives them in.
 fn copy(
     transaction: &mut Transaction<'_>,
     sql: &str,
@@ -113,14 +117,14 @@ fn copy_rows(
     faults: Faults<'_>,
 ) -> Result<(), IndexError> {
     let sql = set.sql(
-        "COPY rows_#(id, content_hash, text, metadata, source_path, embedding_model, chunk_index, size_tokens,
+        "COPY rows_#(id, content_hash, text, json, source_path, embedding_model, chunk_index, size_tokens,
                      length, facets) FROM STDIN BINARY",
     );
     let types = [
         Type::INT8,
         Type::TEXT,
         Type::TEXT,
-        Type::BYTEA,
+        Type::TEXT,
         Type::TEXT,
         Type::TEXT,
         Type::INT8,
@@ -131,8 +135,6 @@ fn copy_rows(
     copy(transaction, &sql, &types, faults, |writer| {
         for new in new {
             let metadata = &new.row.metadata;
-            let mut json = vec![1_u8];
-            json.extend(new.row.json.as_bytes());
             let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
             let facets: Vec<i64> = facets(metadata)
                 .filter(|(key, _)| !COLUMNS.contains(key))
@@ -142,7 +144,7 @@ fn copy_rows(
                 &new.id,
                 &metadata.content_hash,
                 &new.row.text,
-                &json,
+                &new.row.json,
                 &new.row.path,
                 &metadata.embedding_model,
                 &number(metadata.chunk_index),
@@ -174,6 +176,13 @@ fn copy_vectors(
             bytes.extend([0; 2]);
             bytes.extend(vector.iter().flat_map(|number| number.to_be_bytes()));
             writer.write(&[&new.id, &bytes])?;
+        }
+        Ok(())
+    })?;
+    let sql = set.sql("COPY codes_#(id, code) FROM STDIN BINARY");
+    copy(transaction, &sql, &[Type::INT8, Type::BYTEA], faults, |writer| {
+        for new in new.iter().filter(|new| !new.row.vector.is_empty()) {
+            writer.write(&[&new.id, &code(&new.row.vector)])?;
         }
         Ok(())
     })
@@ -279,7 +288,9 @@ pub(super) fn remove(
     }
     set.rows = set.rows.saturating_sub(ids.len() as u64);
     let ids: [(&(dyn ToSql + Sync), Type); 1] = [(&ids, Type::INT8_ARRAY)];
-    faults.of(transaction.execute_typed(&set.sql("DELETE FROM vectors_# WHERE id = ANY($1)"), &ids))?;
+    for sql in ["DELETE FROM vectors_# WHERE id = ANY($1)", "DELETE FROM codes_# WHERE id = ANY($1)"] {
+        faults.of(transaction.execute_typed(&set.sql(sql), &ids))?;
+    }
     let sql = set.sql(
         "WITH gone AS (DELETE FROM postings_# WHERE row = ANY($1) RETURNING term),
               less AS (SELECT term, count(*) AS rows FROM gone GROUP BY term)

@@ -7,7 +7,7 @@ use super::fault::Faults;
 use crate::error::IndexError;
 
 /// The version that this program writes.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// The number of the lock under which the schema changes.
 const LOCK: i64 = 0x7265_796e_0001;
@@ -68,9 +68,43 @@ fn version(
 fn migrate(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> Result<(), IndexError> {
     match version(transaction, schema, faults)? {
         Some(VERSION) => Ok(()),
+        Some(1) => to_2(transaction, schema, faults),
         Some(newer) => Err(IndexError::Newer { name: schema.to_owned(), version: newer, known: VERSION }),
         None => create(transaction, schema, faults),
     }
+}
+
+/// From version 1: metadata is no longer taken apart by the server, and vectors have codes. The column has another name,
+/// so a program of the older version that still runs is refused instead of writing rows without codes.
+fn to_2(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> Result<(), IndexError> {
+    let Some(vectors) = extension(transaction, faults)? else {
+        return Err(no_extension(faults, "it went away"));
+    };
+    faults.of(transaction.batch_execute(&format!("SET LOCAL search_path = \"{schema}\", {vectors}")))?;
+    for row in faults.of(transaction.query("SELECT id, dimensions FROM sets", &[]))? {
+        let id: i64 = faults.of(row.try_get(0))?;
+        let dimensions: Option<i64> = faults.of(row.try_get(1))?;
+        let mut sql = format!(
+            "ALTER TABLE rows_{id} RENAME metadata TO json;
+             ALTER TABLE rows_{id} ALTER json TYPE text USING json::text;
+             ALTER TABLE rows_{id} ALTER text SET STATISTICS 0, ALTER json SET STATISTICS 0;
+             CREATE TABLE codes_{id}(id bigint PRIMARY KEY);"
+        );
+        if let Some(dimensions) = dimensions {
+            sql += &format!(
+                "ALTER TABLE codes_{id} ADD COLUMN code bit({dimensions}) NOT NULL;
+                 ALTER TABLE codes_{id} ALTER code SET STORAGE PLAIN, ALTER code SET STATISTICS 0,
+                    ALTER id SET STATISTICS 10;
+                 ALTER TABLE vectors_{id} ALTER vector SET STATISTICS 0, ALTER id SET STATISTICS 10;
+                 INSERT INTO codes_{id}(id, code)
+                    SELECT id, binary_quantize(vector)::bit({dimensions}) FROM vectors_{id} ORDER BY id;
+                 ANALYZE codes_{id}(id);"
+            );
+        }
+        faults.of(transaction.batch_execute(&sql))?;
+    }
+    faults.of(transaction.batch_execute("UPDATE meta SET version = 2"))?;
+    faults.of(transaction.batch_execute("SET LOCAL search_path = DEFAULT"))
 }
 
 /// Makes the tables that list the sources. Those of a source are made with it.
