@@ -203,17 +203,22 @@ pub(super) fn count_after(
 
 /// The nearest rows `$2` to `$1`. With codes, of the `$3` whose codes are nearest.
 fn near_sql(filters: &str, has_filters: bool, has_codes: bool) -> String {
-    let rows =
-        |of: &str| if has_filters { format!("JOIN rows_# r ON r.id = {of}.id") } else { String::new() };
-    let from = if has_codes {
-        format!(
-            "(SELECT c.id FROM codes_# c {} WHERE {filters}
-              ORDER BY c.code <~> binary_quantize($1::vector), c.id LIMIT $3) AS taken
-             JOIN vectors_# v ON v.id = taken.id",
-            rows("c")
-        )
-    } else {
-        format!("vectors_# v {} WHERE {filters}", rows("v"))
+    let from = match (has_codes, has_filters) {
+        (true, _) => {
+            // Looked up by number: a join reads all codes, however few rows meet the filters.
+            let only = if has_filters {
+                format!("WHERE c.id = ANY(ARRAY(SELECT r.id FROM rows_# r WHERE {filters}))")
+            } else {
+                String::new()
+            };
+            format!(
+                "(SELECT c.id FROM codes_# c {only}
+                  ORDER BY c.code <~> binary_quantize($1::vector), c.id LIMIT $3) AS taken
+                 JOIN vectors_# v ON v.id = taken.id"
+            )
+        }
+        (false, true) => format!("vectors_# v JOIN rows_# r ON r.id = v.id WHERE {filters}"),
+        (false, false) => "vectors_# v".to_owned(),
     };
     format!(
         "SELECT n.id, n.vector::real[] FROM (

@@ -13,7 +13,7 @@ use super::fault::Faults;
 use super::set::Set;
 use crate::chunk::Chunk;
 use crate::error::IndexError;
-use crate::filter::{COLUMNS, facet_number, facets};
+use crate::filter::{COLUMNS, FacetNumbers, facets};
 use crate::keyword;
 use crate::prepared::{Prepared, prepare};
 use crate::store::Written;
@@ -132,13 +132,14 @@ fn copy_rows(
         Type::INT4,
         Type::INT8_ARRAY,
     ];
+    let mut numbers = FacetNumbers::default();
     copy(transaction, &sql, &types, faults, |writer| {
         for new in new {
             let metadata = &new.row.metadata;
             let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
             let facets: Vec<i64> = facets(metadata)
                 .filter(|(key, _)| !COLUMNS.contains(key))
-                .map(|(key, value)| facet_number(key, &value))
+                .map(|(key, value)| numbers.of(key, value))
                 .collect();
             let values: [&(dyn ToSql + Sync); 10] = [
                 &new.id,
@@ -174,7 +175,10 @@ fn copy_vectors(
             let mut bytes = Vec::with_capacity(vector.len() * 4 + 4);
             bytes.extend(u16::try_from(vector.len()).unwrap_or(u16::MAX).to_be_bytes());
             bytes.extend([0; 2]);
-            bytes.extend(vector.iter().flat_map(|number| number.to_be_bytes()));
+            bytes.resize(vector.len() * 4 + 4, 0);
+            for (bytes, number) in bytes[4..].as_chunks_mut::<4>().0.iter_mut().zip(vector) {
+                *bytes = number.to_be_bytes();
+            }
             writer.write(&[&new.id, &bytes])?;
         }
         Ok(())
