@@ -1,9 +1,10 @@
 //! What something costs: CPU time of this process and of the server, memory.
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
 /// Milliseconds.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Cost {
     /// CPU of this process.
     pub(crate) own: f64,
@@ -23,8 +24,11 @@ pub(crate) fn of<T>(has_server: bool, work: impl FnOnce() -> T) -> (T, Cost) {
     let server = || if has_server { server_ms() } else { 0.0 };
     let (before, start, own) = (server(), std::time::Instant::now(), own_ms());
     let done = work();
-    let cost =
-        Cost { own: own_ms() - own, wall: start.elapsed().as_secs_f64() * 1e3, server: server() - before };
+    let cost = Cost {
+        own: own_ms() - own,
+        wall: start.elapsed().as_secs_f64() * 1e3, // What a process that ends spent is in neither account for a moment.
+        server: (server() - before).max(0.0),
+    };
     (done, cost)
 }
 

@@ -11,6 +11,7 @@ mod picture;
 mod rows;
 
 use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
 
 use reyn_core::embedding::ModelIdentity;
 use reyn_index::scan::cosine;
@@ -18,11 +19,14 @@ use reyn_index::{
     Chunk, Filters, PostgresOptions, PostgresStore, Query, SourceName, SqliteOptions, SqliteStore,
     VectorStore, WriteOptions,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::cost::{Cost, median, resident_mib};
 use crate::picture::{Line, Panel, svg};
 use crate::rows::{DIMENSIONS, Vectors, WORDS, chunk};
 
+/// Names what a process of its own measures.
+const ONE: &str = "REYN_BENCH_ONE";
 /// Rows of one write, as an indexer flushes them.
 const BATCH: usize = 500;
 const QUERIES: usize = 31;
@@ -30,8 +34,9 @@ const QUERIES: usize = 31;
 const SERVER_ROWS_MAX: usize = 100_000;
 
 /// What one store with so many rows costs.
+#[derive(Serialize, Deserialize)]
 struct Measured {
-    store: &'static str,
+    store: String,
     rows: usize,
     /// Writing all rows.
     plain: Cost,
@@ -47,6 +52,11 @@ struct Measured {
 }
 
 fn main() {
+    if let Ok(told) = std::env::var(ONE) {
+        let (store, rows) = told.split_once(' ').unwrap();
+        one(store, rows.parse().unwrap());
+        return;
+    }
     println!(
         "{DIMENSIONS} dimensions; CPU: of this process + of the server; ms, of queries the median of {QUERIES}; rows a CPU second"
     );
@@ -66,33 +76,53 @@ fn main() {
         "recall"
     );
     let more = std::env::var("REYN_BENCH_ROWS").ok().and_then(|rows| rows.parse().ok());
-    let server = std::env::var("REYN_BENCH_POSTGRES").ok();
-    let vectors = Vectors::of_environment();
+    let has_server = std::env::var_os("REYN_BENCH_POSTGRES").is_some();
     let mut measured = vec![];
     for rows in [1_000, 10_000, 100_000].into_iter().chain(more) {
-        let folder = tempfile::tempdir().unwrap();
-        let open = |name: &str| -> Box<dyn VectorStore> {
-            Box::new(SqliteStore::new(&folder.path().join(name), SqliteOptions::default()))
-        };
-        measured.push(measure("SQLite", rows, &vectors, &open));
-        let Some(server) = server.as_ref().filter(|_| rows <= SERVER_ROWS_MAX) else { continue };
-        // Workers that help with one query end with it, and what they spent is known in ticks only.
-        let server = format!("{server} options='-c max_parallel_workers_per_gather=0'");
-        let open = |name: &str| -> Box<dyn VectorStore> {
-            let options = PostgresOptions { schema: format!("bench_{name}"), ..PostgresOptions::default() };
-            Box::new(PostgresStore::new(&server, options).unwrap())
-        };
-        measured.push(measure("PostgreSQL", rows, &vectors, &open));
+        measured.push(apart("SQLite", rows));
+        if has_server && rows <= SERVER_ROWS_MAX {
+            measured.push(apart("PostgreSQL", rows));
+        }
     }
     if let Some(path) = std::env::var_os("REYN_BENCH_PICTURE") {
         std::fs::write(path, drawn(&measured)).unwrap();
     }
 }
 
+/// Measures in a process of its own, so that memory that others gave back is not taken for none.
+fn apart(store: &str, rows: usize) -> Measured {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let done = command.env(ONE, format!("{store} {rows}")).stderr(Stdio::inherit()).output().unwrap();
+    assert!(done.status.success(), "{store} with {rows} rows: {}", done.status);
+    let measured: Measured = serde_json::from_slice(&done.stdout).unwrap();
+    told(&measured);
+    measured
+}
+
+/// Measures one store and prints what came of it as JSON.
+fn one(store: &str, rows: usize) {
+    let vectors = Vectors::of_environment();
+    let folder = tempfile::tempdir().unwrap();
+    let measured = if store == "SQLite" {
+        measure(store, rows, &vectors, &|name| {
+            Box::new(SqliteStore::new(&folder.path().join(name), SqliteOptions::default()))
+        })
+    } else {
+        // Workers that help with one query end with it, and what they spent is known in ticks only.
+        let server = std::env::var("REYN_BENCH_POSTGRES").unwrap();
+        let server = format!("{server} options='-c max_parallel_workers_per_gather=0'");
+        measure(store, rows, &vectors, &|name| {
+            let options = PostgresOptions { schema: format!("bench_{name}"), ..PostgresOptions::default() };
+            Box::new(PostgresStore::new(&server, options).unwrap())
+        })
+    };
+    println!("{}", serde_json::to_string(&measured).unwrap());
+}
+
 /// Opens the store of this name.
 type Open<'a> = &'a dyn Fn(&str) -> Box<dyn VectorStore>;
 
-fn measure(store: &'static str, rows: usize, vectors: &Vectors, open: Open<'_>) -> Measured {
+fn measure(store: &str, rows: usize, vectors: &Vectors, open: Open<'_>) -> Measured {
     let is_server = store == "PostgreSQL";
     let name = SourceName::new("docs").unwrap();
     let plain = written(&*open("plain"), is_server, rows, true, vectors);
@@ -114,7 +144,7 @@ fn measure(store: &'static str, rows: usize, vectors: &Vectors, open: Open<'_>) 
     let memory_mib = resident_mib() - before;
     asked(0, &tenth, Half::Vectors);
     let measured = Measured {
-        store,
+        store: store.to_owned(),
         rows,
         plain,
         with_words,
@@ -126,7 +156,6 @@ fn measure(store: &'static str, rows: usize, vectors: &Vectors, open: Open<'_>) 
         memory_mib,
         recall: recall(&*opened, rows, vectors),
     };
-    told(&measured);
     opened.drop_source(&name).unwrap();
     measured
 }

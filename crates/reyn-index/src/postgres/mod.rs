@@ -81,7 +81,7 @@ impl Default for PostgresOptions {
 ///
 /// Its calls block and drive a small runtime of their own, so asynchronous code makes them where blocking is
 /// allowed, as with any file. Settings and locks belong to a connection, so a pooler before the server has to keep
-/// one for each session. PostgreSQL 13 or later.
+/// one for each session. PostgreSQL 13 and pgvector 0.7, or later.
 pub struct PostgresStore {
     pool: Pool,
 }

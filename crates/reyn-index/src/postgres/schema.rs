@@ -9,6 +9,9 @@ use crate::error::IndexError;
 /// The version that this program writes.
 const VERSION: i64 = 2;
 
+/// The first version of pgvector that makes bits of vectors and tells how many differ.
+const EXTENSION_OLDEST: &str = "0.7.0";
+
 /// The number of the lock under which the schema changes.
 const LOCK: i64 = 0x7265_796e_0001;
 
@@ -30,13 +33,26 @@ pub(super) fn prepare(client: &mut Client, schema: &str, faults: Faults<'_>) -> 
     Ok(format!("\"{schema}\", {vectors}"))
 }
 
-/// The schema of the extension `vector`, quoted.
+/// The schema of the extension `vector`, quoted. One without bits of vectors is refused.
 fn extension(client: &mut impl GenericClient, faults: Faults<'_>) -> Result<Option<String>, IndexError> {
-    let sql =
-        "SELECT quote_ident(n.nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-               WHERE e.extname = 'vector'";
-    let row = faults.of(client.query_opt(sql, &[]))?;
-    row.map(|row| faults.of(row.try_get(0))).transpose()
+    let sql = "SELECT quote_ident(n.nspname), e.extversion
+               FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'";
+    let Some(row) = faults.of(client.query_opt(sql, &[]))? else { return Ok(None) };
+    let version: String = faults.of(row.try_get(1))?;
+    if is_old(&version) {
+        return Err(IndexError::OldExtension {
+            server: faults.server.to_owned(),
+            version,
+            oldest: EXTENSION_OLDEST,
+        });
+    }
+    faults.of(row.try_get(0)).map(Some)
+}
+
+fn is_old(version: &str) -> bool {
+    let parts =
+        |version: &str| -> Vec<u32> { version.split('.').map_while(|part| part.parse().ok()).collect() };
+    parts(version) < parts(EXTENSION_OLDEST)
 }
 
 fn make_extension(transaction: &mut Transaction<'_>, faults: Faults<'_>) -> Result<(), IndexError> {
@@ -141,4 +157,18 @@ fn create(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -
             seen bigint NOT NULL DEFAULT 0,
             last_indexed text);"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        for (version, expected) in
+            [("0.4.4", true), ("0.6.2", true), ("0.7.0", false), ("0.10.1", false), ("1.0", false)]
+        {
+            assert_eq!(is_old(version), expected, "{version}");
+        }
+    }
 }

@@ -75,6 +75,21 @@ fn a_database_without_the_extension_says_who_has_to_make_it() {
 }
 
 #[test]
+fn an_extension_without_bits_of_vectors_is_refused_with_what_to_do() {
+    let Some((mut client, connection, options)) = server("old") else { return };
+    let database = format!("old_{}", std::process::id());
+    client.batch_execute(&format!("CREATE DATABASE {database}")).unwrap();
+    let connection = connection.replace("dbname=postgres", &format!("dbname={database}"));
+    let mut client = Client::connect(&connection, NoTls).unwrap();
+    let sql =
+        "CREATE EXTENSION vector; UPDATE pg_extension SET extversion = '0.6.2' WHERE extname = 'vector'";
+    client.batch_execute(sql).unwrap();
+    let error = PostgresStore::new(&connection, options).unwrap().sources().unwrap_err();
+    assert!(matches!(&error, IndexError::OldExtension { version, .. } if version == "0.6.2"), "{error}");
+    assert!(error.to_string().contains("`ALTER EXTENSION vector UPDATE`"), "{error}");
+}
+
+#[test]
 fn a_later_schema_is_refused_and_left_alone() {
     let Some((mut client, connection, options)) = server("later") else { return };
     let schema = options.schema.clone();
