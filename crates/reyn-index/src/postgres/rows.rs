@@ -7,7 +7,7 @@ use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::types::{ToSql, Type};
 use reyn_core::embedding::ModelIdentity;
 
-use super::codes::code;
+use super::codes;
 use super::condition::Conditions;
 use super::fault::Faults;
 use super::set::Set;
@@ -54,6 +54,7 @@ pub(super) fn write(
         let prepared: Vec<Prepared<'_>> =
             block.iter().zip(from..).map(|(row, at)| prepare(at, row, model)).collect::<Result<_, _>>()?;
         let mut known = known_hashes(transaction, set, &prepared, faults)?;
+        let last = set.last_row;
         let mut new = vec![];
         for row in prepared {
             if !known.insert(row.metadata.content_hash.clone()) {
@@ -67,10 +68,13 @@ pub(super) fn write(
         }
         copy_rows(transaction, set, &new, faults)?;
         copy_vectors(transaction, set, &new, faults)?;
+        set.rows += new.len() as u64;
+        if new.iter().any(|new| !new.row.vector.is_empty()) {
+            codes::fill(transaction, set, last, faults)?;
+        }
         if !is_without_words {
             write_words(transaction, set, &new, faults)?;
         }
-        set.rows += new.len() as u64;
         written.written += new.len();
     }
     if set.rows >= COUNTED_FROM && set.rows.ilog2() > before.max(1).ilog2() {
@@ -95,7 +99,7 @@ fn known_hashes(
     found.iter().map(|row| faults.of(row.try_get(0))).collect()
 }
 
-/// Sends rows of values. Vectors and codes go as the bytes that the server receives them in.
+/// Sends rows of values. Vectors go as the bytes that the server receives them in.
 fn copy(
     transaction: &mut Transaction<'_>,
     sql: &str,
@@ -180,13 +184,6 @@ fn copy_vectors(
                 *bytes = number.to_be_bytes();
             }
             writer.write(&[&new.id, &bytes])?;
-        }
-        Ok(())
-    })?;
-    let sql = set.sql("COPY codes_#(id, code) FROM STDIN BINARY");
-    copy(transaction, &sql, &[Type::INT8, Type::BYTEA], faults, |writer| {
-        for new in new.iter().filter(|new| !new.row.vector.is_empty()) {
-            writer.write(&[&new.id, &code(&new.row.vector)])?;
         }
         Ok(())
     })

@@ -3,7 +3,9 @@
 
 use postgres::{Client, GenericClient, Transaction};
 
+use super::codes;
 use super::fault::Faults;
+use super::set::Set;
 use crate::error::IndexError;
 
 /// The version that this program writes.
@@ -97,6 +99,7 @@ fn to_2(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> 
         return Err(no_extension(faults, "it went away"));
     };
     faults.of(transaction.batch_execute(&format!("SET LOCAL search_path = \"{schema}\", {vectors}")))?;
+    faults.of(transaction.batch_execute("ALTER TABLE sets ADD COLUMN centre vector"))?;
     for row in faults.of(transaction.query("SELECT id, dimensions FROM sets", &[]))? {
         let id: i64 = faults.of(row.try_get(0))?;
         let dimensions: Option<i64> = faults.of(row.try_get(1))?;
@@ -111,13 +114,13 @@ fn to_2(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> 
                 "ALTER TABLE codes_{id} ADD COLUMN code bit({dimensions}) NOT NULL;
                  ALTER TABLE codes_{id} ALTER code SET STORAGE PLAIN, ALTER code SET STATISTICS 0,
                     ALTER id SET STATISTICS 10;
-                 ALTER TABLE vectors_{id} ALTER vector SET STATISTICS 0, ALTER id SET STATISTICS 10;
-                 INSERT INTO codes_{id}(id, code)
-                    SELECT id, binary_quantize(vector)::bit({dimensions}) FROM vectors_{id} ORDER BY id;
-                 ANALYZE codes_{id}(id);"
+                 ALTER TABLE vectors_{id} ALTER vector SET STATISTICS 0, ALTER id SET STATISTICS 10;"
             );
         }
         faults.of(transaction.batch_execute(&sql))?;
+        let mut set = Set::read(transaction, id, faults)?;
+        codes::fill(transaction, &mut set, 0, faults)?;
+        faults.of(transaction.batch_execute(&format!("ANALYZE rows_{id}, codes_{id}(id)")))?;
     }
     faults.of(transaction.batch_execute("UPDATE meta SET version = 2"))?;
     faults.of(transaction.batch_execute("SET LOCAL search_path = DEFAULT"))
@@ -125,6 +128,9 @@ fn to_2(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> 
 
 /// Makes the tables that list the sources. Those of a source are made with it.
 fn create(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> Result<(), IndexError> {
+    let Some(vectors) = extension(transaction, faults)? else {
+        return Err(no_extension(faults, "it went away"));
+    };
     let row = faults.of(transaction.query_one("SHOW server_encoding", &[]))?;
     let encoding: String = faults.of(row.try_get(0))?;
     if encoding != "UTF8" {
@@ -147,7 +153,8 @@ fn create(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -
             worded bigint NOT NULL DEFAULT 0,
             lengths bigint NOT NULL DEFAULT 0,
             last_row bigint NOT NULL DEFAULT 0,
-            last_term integer NOT NULL DEFAULT 0);
+            last_term integer NOT NULL DEFAULT 0,
+            centre {vectors}.vector);
          CREATE TABLE \"{schema}\".sources(
             name text COLLATE \"C\" PRIMARY KEY,
             description text,

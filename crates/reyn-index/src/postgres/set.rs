@@ -29,6 +29,8 @@ pub(super) struct Set {
     /// The numbers of the last row and the last term that were given.
     pub(super) last_row: i64,
     pub(super) last_term: i32,
+    /// Whether its vectors have codes.
+    pub(super) is_coded: bool,
 }
 
 impl Set {
@@ -47,7 +49,8 @@ impl Set {
         let sql = "INSERT INTO sets(last_row) VALUES($1) RETURNING id";
         let row = faults.of(transaction.query_one(sql, &[&last_row]))?;
         let id = faults.of(row.try_get(0))?;
-        let mut set = Self { id, model: None, rows: 0, worded: 0, lengths: 0, last_row, last_term: 0 };
+        let mut set =
+            Self { id, model: None, rows: 0, worded: 0, lengths: 0, last_row, last_term: 0, is_coded: false };
         faults.of(transaction.batch_execute(&set.sql(
             "CREATE TABLE rows_#(
                 id bigint PRIMARY KEY,
@@ -130,7 +133,8 @@ impl Set {
         id: i64,
         faults: Faults<'_>,
     ) -> Result<Self, IndexError> {
-        let sql = "SELECT model, revision, dimensions, rows, worded, lengths, last_row, last_term
+        let sql = "SELECT model, revision, dimensions, rows, worded, lengths, last_row, last_term,
+                          centre IS NOT NULL
                    FROM sets WHERE id = $1";
         let row = faults.of(transaction.query_opt(sql, &[&id]))?;
         let row = row.ok_or_else(|| faults.corrupt("a set of tables is not listed"))?;
@@ -155,6 +159,7 @@ impl Set {
             lengths: count(5)?,
             last_row: faults.of(row.try_get(6))?,
             last_term: faults.of(row.try_get(7))?,
+            is_coded: faults.of(row.try_get(8))?,
         })
     }
 
