@@ -2,7 +2,8 @@
 //!
 //! `REYN_BENCH_ROWS=1000000` adds a size. `REYN_BENCH_POSTGRES`, a connection string to a server of this machine, adds the
 //! lines of that store. `REYN_BENCH_VECTORS` names a file of real vectors of 512 numbers, little-endian, for which it is
-//! also told how many of the ten nearest are found. `REYN_BENCH_PICTURE` names a file for the table as a picture.
+//! also told how many of the ten nearest are found. `REYN_BENCH_PICTURE` names a file for the table as a picture,
+//! and `REYN_BENCH_KEPT` one that keeps the lines of several runs for it.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench prints its table")]
 
@@ -84,9 +85,22 @@ fn main() {
             measured.push(apart("PostgreSQL", rows));
         }
     }
+    let measured = with_kept(measured);
     if let Some(path) = std::env::var_os("REYN_BENCH_PICTURE") {
         std::fs::write(path, drawn(&measured)).unwrap();
     }
+}
+
+/// What was measured with what was kept of other runs, by store and rows, and keeps it too.
+fn with_kept(measured: Vec<Measured>) -> Vec<Measured> {
+    let Some(path) = std::env::var_os("REYN_BENCH_KEPT") else { return measured };
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let kept = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let all: BTreeMap<(String, usize), Measured> =
+        kept.chain(measured).map(|one: Measured| ((one.store.clone(), one.rows), one)).collect();
+    let lines: Vec<String> = all.values().map(|one| serde_json::to_string(one).unwrap() + "\n").collect();
+    std::fs::write(path, lines.concat()).unwrap();
+    all.into_values().collect()
 }
 
 /// Measures in a process of its own, so that memory that others gave back is not taken for none.

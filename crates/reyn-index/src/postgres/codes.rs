@@ -12,6 +12,7 @@ use postgres::Transaction;
 use postgres::types::Type;
 
 use super::fault::Faults;
+use super::rows::copy;
 use super::set::Set;
 use crate::error::IndexError;
 
@@ -22,41 +23,82 @@ const TAKEN_PART: u64 = 125;
 const TAKEN_PER_ROW: u64 = 16;
 /// Rows from which on a first pass is quicker than comparing all exactly.
 const ROWS_MIN: u64 = 5_000;
+/// Vectors that are read at a time.
+const PAGE_ROWS: i64 = 2_000;
 /// Numbers of a vector from which on a bit for each tells enough.
 const DIMENSIONS_MIN: usize = 256;
 
 /// How many rows the first pass takes when `count` of a set are wanted; nothing when all are compared exactly.
 pub(super) fn taken(count: usize, set: &Set) -> Option<i64> {
     let taken = TAKEN_MIN.max(set.rows / TAKEN_PART).max(TAKEN_PER_ROW.saturating_mul(count as u64));
-    (set.is_coded && set.rows >= ROWS_MIN && taken < set.rows)
+    (set.centre.is_some() && set.rows >= ROWS_MIN && taken < set.rows)
         .then(|| i64::try_from(taken).unwrap_or(i64::MAX))
 }
 
-/// Gives the vectors after row `last` their codes; all of them once the set has become large.
-pub(super) fn fill(
+/// Gives a set that has become large a centre, and its vectors codes. Rows that are written later bring theirs.
+pub(super) fn begin(
     transaction: &mut Transaction<'_>,
     set: &mut Set,
-    last: i64,
     faults: Faults<'_>,
 ) -> Result<(), IndexError> {
     let has_enough = set.model.as_ref().is_some_and(|model| model.dimensions >= DIMENSIONS_MIN);
-    let mut last = last;
-    if !set.is_coded {
-        if !has_enough || set.rows < ROWS_MIN {
-            return Ok(());
-        }
-        let sql = set.sql("UPDATE sets SET centre = (SELECT avg(vector) FROM vectors_#) WHERE id = $1");
-        faults.of(transaction.execute_typed(&sql, &[(&set.id, Type::INT8)]))?;
-        set.is_coded = true;
-        last = i64::MIN;
+    if set.centre.is_some() || !has_enough || set.rows < ROWS_MIN {
+        return Ok(());
     }
     let sql = set.sql(
-        "INSERT INTO codes_#(id, code)
-         SELECT v.id, binary_quantize(v.vector - s.centre) FROM vectors_# v, sets s
-         WHERE v.id > $1 AND s.id = $2 ORDER BY v.id",
+        "UPDATE sets SET centre = (SELECT avg(vector) FROM vectors_#) WHERE id = $1 RETURNING centre::real[]",
     );
-    faults.of(transaction.execute_typed(&sql, &[(&last, Type::INT8), (&set.id, Type::INT8)]))?;
-    Ok(())
+    let rows = faults.of(transaction.query_typed(&sql, &[(&set.id, Type::INT8)]))?;
+    let row = rows.first().ok_or_else(|| faults.corrupt("a set of tables is not listed"))?;
+    set.centre = faults.of(row.try_get(0))?;
+    let sql = set.sql("SELECT id, vector::real[] FROM vectors_# WHERE id > $1 ORDER BY id LIMIT $2");
+    let mut last = i64::MIN;
+    loop {
+        let rows =
+            faults.of(transaction.query_typed(&sql, &[(&last, Type::INT8), (&PAGE_ROWS, Type::INT8)]))?;
+        let mut vectors: Vec<(i64, Vec<f32>)> = Vec::with_capacity(rows.len());
+        for row in &rows {
+            vectors.push((faults.of(row.try_get(0))?, faults.of(row.try_get(1))?));
+        }
+        let Some((id, _)) = vectors.last() else { return Ok(()) };
+        last = *id;
+        write(transaction, set, vectors.iter().map(|(id, vector)| (*id, vector.as_slice())), faults)?;
+    }
+}
+
+/// Writes the codes of rows, where the set has codes. They are made here: what the server makes within a statement it
+/// keeps in a form that each comparison would have to copy.
+pub(super) fn write<'v>(
+    transaction: &mut Transaction<'_>,
+    set: &Set,
+    vectors: impl Iterator<Item = (i64, &'v [f32])>,
+    faults: Faults<'_>,
+) -> Result<(), IndexError> {
+    let Some(centre) = &set.centre else { return Ok(()) };
+    let sql = set.sql("COPY codes_#(id, code) FROM STDIN BINARY");
+    copy(transaction, &sql, &[Type::INT8, Type::BYTEA], faults, |writer| {
+        for (id, vector) in vectors {
+            writer.write(&[&id, &code(vector, centre)])?;
+        }
+        Ok(())
+    })
+}
+
+/// The code of a vector as the server receives bits.
+fn code(vector: &[f32], centre: &[f32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(4 + vector.len().div_ceil(8));
+    bytes.extend(u32::try_from(vector.len()).unwrap_or(u32::MAX).to_be_bytes());
+    bytes.extend(vector.chunks(8).zip(centre.chunks(8)).map(|(numbers, centre)| {
+        let bits = numbers.iter().zip(centre).zip((0..8).rev());
+        bits.fold(0, |byte, ((number, centre), at)| byte | u8::from(number > centre) << at)
+    }));
+    bytes
+}
+
+/// The code of a query's vector as a text of bits, where the set has codes.
+pub(super) fn of_query(set: &Set, unit: &[f32]) -> Option<String> {
+    let centre = set.centre.as_ref()?;
+    Some(unit.iter().zip(centre).map(|(number, centre)| if number > centre { '1' } else { '0' }).collect())
 }
 
 #[cfg(test)]
@@ -64,8 +106,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_code_has_a_bit_for_each_number_above_the_centre() {
+        let vector = [0.5, -0.5, 0.0, 1e-30, -0.0, 2.0, -1.0, 1.0, -1.0, 3.0];
+        assert_eq!(code(&vector, &[0.0; 10]), [0, 0, 0, 10, 0b1001_0101, 0b0100_0000]);
+        assert_eq!(code(&vector, &[1.0; 10]), [0, 0, 0, 10, 0b0000_0100, 0b0100_0000]);
+        let set = Set {
+            id: 1,
+            model: None,
+            rows: 0,
+            worded: 0,
+            lengths: 0,
+            last_row: 0,
+            last_term: 0,
+            centre: Some(vec![1.0; 10]),
+        };
+        assert_eq!(of_query(&set, &vector).as_deref(), Some("0000010001"));
+    }
+
+    #[test]
     fn few_rows_and_sets_without_codes_are_compared_exactly() {
-        for (count, rows, is_coded, expected) in [
+        for (count, rows, has_centre, expected) in [
             (10, 100_000, true, Some(800)),
             (10, 1_000_000, true, Some(8_000)),
             (100, 100_000, true, Some(1_600)),
@@ -73,8 +133,9 @@ mod tests {
             (1_000, 10_000, true, None),
             (10, 100_000, false, None),
         ] {
+            let centre = has_centre.then(|| vec![0.0; 512]);
             let set =
-                Set { id: 1, model: None, rows, worded: 0, lengths: 0, last_row: 0, last_term: 0, is_coded };
+                Set { id: 1, model: None, rows, worded: 0, lengths: 0, last_row: 0, last_term: 0, centre };
             assert_eq!(taken(count, &set), expected, "{count} of {rows}");
         }
     }

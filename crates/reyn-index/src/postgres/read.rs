@@ -46,15 +46,15 @@ impl Halves for View<'_, '_> {
         }
         let limit = i64::try_from(count.saturating_add(NEAR_MORE)).unwrap_or(i64::MAX);
         let taken = codes::taken(count, &self.source.live);
-        let conditions = Conditions::of_filters(query.filters, 3);
-        let sql = self.source.live.sql(&near_sql(
-            self.source.live.id,
-            &conditions.sql,
-            !query.filters.is_empty(),
-            taken.is_some(),
-        ));
-        let mut values: Vec<(&(dyn ToSql + Sync), Type)> =
-            vec![(&unit, Type::FLOAT4_ARRAY), (&limit, Type::INT8), (&taken, Type::INT8)];
+        let code = taken.and_then(|_| codes::of_query(&self.source.live, &unit));
+        let conditions = Conditions::of_filters(query.filters, 4);
+        let sql = self.source.live.sql(&near_sql(&conditions.sql, !query.filters.is_empty(), code.is_some()));
+        let mut values: Vec<(&(dyn ToSql + Sync), Type)> = vec![
+            (&unit, Type::FLOAT4_ARRAY),
+            (&limit, Type::INT8),
+            (&taken, Type::INT8),
+            (&code, Type::TEXT),
+        ];
         values.extend(conditions.values());
         let mut near = vec![];
         for row in self.faults.of(self.transaction.query_typed(&sql, &values))? {
@@ -205,8 +205,8 @@ pub(super) fn count_after(
     Ok(u64::try_from(rows).unwrap_or(0))
 }
 
-/// The nearest rows of set `id` to `$1`, `$2` of them. With codes, of the `$3` whose codes are nearest.
-fn near_sql(id: i64, filters: &str, has_filters: bool, has_codes: bool) -> String {
+/// The nearest rows to `$1`, `$2` of them. With codes, of the `$3` whose codes are nearest to `$4`.
+fn near_sql(filters: &str, has_filters: bool, has_codes: bool) -> String {
     let from = match (has_codes, has_filters) {
         (true, _) => {
             // Looked up by number: a join reads all codes, however few rows meet the filters.
@@ -217,8 +217,7 @@ fn near_sql(id: i64, filters: &str, has_filters: bool, has_codes: bool) -> Strin
             };
             format!(
                 "(SELECT c.id FROM codes_# c {only}
-                  ORDER BY c.code <~> (SELECT binary_quantize($1::vector - centre) FROM sets WHERE id = {id}),
-                           c.id LIMIT $3) AS taken
+                  ORDER BY c.code <~> $4::bit varying, c.id LIMIT $3) AS taken
                  JOIN vectors_# v ON v.id = taken.id"
             )
         }

@@ -54,7 +54,6 @@ pub(super) fn write(
         let prepared: Vec<Prepared<'_>> =
             block.iter().zip(from..).map(|(row, at)| prepare(at, row, model)).collect::<Result<_, _>>()?;
         let mut known = known_hashes(transaction, set, &prepared, faults)?;
-        let last = set.last_row;
         let mut new = vec![];
         for row in prepared {
             if !known.insert(row.metadata.content_hash.clone()) {
@@ -69,9 +68,9 @@ pub(super) fn write(
         copy_rows(transaction, set, &new, faults)?;
         copy_vectors(transaction, set, &new, faults)?;
         set.rows += new.len() as u64;
-        if new.iter().any(|new| !new.row.vector.is_empty()) {
-            codes::fill(transaction, set, last, faults)?;
-        }
+        let vectors = new.iter().map(|new| (new.id, new.row.vector.as_slice()));
+        codes::write(transaction, set, vectors.filter(|(_, vector)| !vector.is_empty()), faults)?;
+        codes::begin(transaction, set, faults)?;
         if !is_without_words {
             write_words(transaction, set, &new, faults)?;
         }
@@ -100,7 +99,7 @@ fn known_hashes(
 }
 
 /// Sends rows of values. Vectors go as the bytes that the server receives them in.
-fn copy(
+pub(super) fn copy(
     transaction: &mut Transaction<'_>,
     sql: &str,
     types: &[Type],

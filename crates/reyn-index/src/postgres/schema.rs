@@ -119,7 +119,7 @@ fn to_2(transaction: &mut Transaction<'_>, schema: &str, faults: Faults<'_>) -> 
         }
         faults.of(transaction.batch_execute(&sql))?;
         let mut set = Set::read(transaction, id, faults)?;
-        codes::fill(transaction, &mut set, 0, faults)?;
+        codes::begin(transaction, &mut set, faults)?;
         faults.of(transaction.batch_execute(&format!("ANALYZE rows_{id}, codes_{id}(id)")))?;
     }
     faults.of(transaction.batch_execute("UPDATE meta SET version = 2"))?;

@@ -16,7 +16,7 @@ const STORED_DIMENSIONS_MAX: usize = 16_000;
 const INLINE_DIMENSIONS_MAX: usize = 1_950;
 
 /// What is known about a set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Set {
     /// Its number, which its tables have in their names.
     pub(super) id: i64,
@@ -29,8 +29,8 @@ pub(super) struct Set {
     /// The numbers of the last row and the last term that were given.
     pub(super) last_row: i64,
     pub(super) last_term: i32,
-    /// Whether its vectors have codes.
-    pub(super) is_coded: bool,
+    /// The middle of its vectors, around which they have codes; nothing while they have none.
+    pub(super) centre: Option<Vec<f32>>,
 }
 
 impl Set {
@@ -50,7 +50,7 @@ impl Set {
         let row = faults.of(transaction.query_one(sql, &[&last_row]))?;
         let id = faults.of(row.try_get(0))?;
         let mut set =
-            Self { id, model: None, rows: 0, worded: 0, lengths: 0, last_row, last_term: 0, is_coded: false };
+            Self { id, model: None, rows: 0, worded: 0, lengths: 0, last_row, last_term: 0, centre: None };
         faults.of(transaction.batch_execute(&set.sql(
             "CREATE TABLE rows_#(
                 id bigint PRIMARY KEY,
@@ -134,7 +134,7 @@ impl Set {
         faults: Faults<'_>,
     ) -> Result<Self, IndexError> {
         let sql = "SELECT model, revision, dimensions, rows, worded, lengths, last_row, last_term,
-                          centre IS NOT NULL
+                          centre::real[]
                    FROM sets WHERE id = $1";
         let row = faults.of(transaction.query_opt(sql, &[&id]))?;
         let row = row.ok_or_else(|| faults.corrupt("a set of tables is not listed"))?;
@@ -159,7 +159,7 @@ impl Set {
             lengths: count(5)?,
             last_row: faults.of(row.try_get(6))?,
             last_term: faults.of(row.try_get(7))?,
-            is_coded: faults.of(row.try_get(8))?,
+            centre: faults.of(row.try_get(8))?,
         })
     }
 
