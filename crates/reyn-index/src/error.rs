@@ -175,6 +175,18 @@ pub enum IndexError {
         /// What was said when it was made.
         detail: String,
     },
+    /// The server's pgvector is too old.
+    #[error(
+        "PostgreSQL at {server} has pgvector {version}, and {oldest} is the oldest that can be used; install a newer one on the server, then run `ALTER EXTENSION vector UPDATE` in the database as its administrator"
+    )]
+    OldExtension {
+        /// Where, without the password.
+        server: String,
+        /// The version that is there.
+        version: String,
+        /// The oldest one that can be used.
+        oldest: &'static str,
+    },
     /// All connections of this process were in use.
     #[error(
         "all {connections} connections to PostgreSQL were in use for {waited_ms} ms; try again, or allow more"

@@ -1,6 +1,6 @@
 //! What rows have to be before they are ranked: equality on any key of their metadata, folders for paths.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -109,6 +109,32 @@ pub(crate) fn facet_number(key: &str, value: &str) -> i64 {
     let mut first = [0; 8];
     first.copy_from_slice(&digest[..8]);
     i64::from_le_bytes(first)
+}
+
+/// Remembers the numbers of a write: its rows mostly have the same few values.
+#[derive(Debug, Default)]
+pub(crate) struct FacetNumbers(HashMap<String, HashMap<String, i64>>);
+
+impl FacetNumbers {
+    /// Values of a key that are remembered.
+    const VALUES_MAX: usize = 1_000;
+
+    /// The number of a key with a value.
+    pub(crate) fn of(&mut self, key: &str, value: String) -> i64 {
+        if let Some(number) = self.0.get(key).and_then(|values| values.get(&value)) {
+            return *number;
+        }
+        let number = facet_number(key, &value);
+        if self.0.len() > FACETS_PER_ROW_MAX {
+            self.0.clear();
+        }
+        let values = self.0.entry(key.to_owned()).or_default();
+        if values.len() >= Self::VALUES_MAX {
+            values.clear();
+        }
+        values.insert(value, number);
+        number
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,15 @@ pub(crate) fn unit(
     Ok(unit)
 }
 
+/// The bytes of numbers, each with the first byte last.
+pub(crate) fn little_endian(numbers: &[f32]) -> Vec<u8> {
+    let mut bytes = vec![0; numbers.len() * 4];
+    for (bytes, number) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+        *bytes = number.to_le_bytes();
+    }
+    bytes
+}
+
 /// Gives a vector length one. What is one already stays as it is to the last bit.
 #[expect(clippy::cast_possible_truncation, reason = "a factor of f32 numbers")]
 pub(crate) fn normalise(vector: &mut [f32]) {

@@ -1,8 +1,10 @@
 //! The store on a PostgreSQL server with pgvector, for teams and for collections beyond one machine.
 //!
 //! It answers as [`SqliteStore`](crate::SqliteStore) does: rows are checked, split into words and ranked by the
-//! same code. The server compares all vectors exactly, and sums the words' scores.
+//! same code. The server passes over codes of the vectors and compares the best rows exactly, and sums the words'
+//! scores.
 
+mod codes;
 mod condition;
 mod connection;
 mod fault;
@@ -79,7 +81,7 @@ impl Default for PostgresOptions {
 ///
 /// Its calls block and drive a small runtime of their own, so asynchronous code makes them where blocking is
 /// allowed, as with any file. Settings and locks belong to a connection, so a pooler before the server has to keep
-/// one for each session. PostgreSQL 13 or later.
+/// one for each session. PostgreSQL 13 and pgvector 0.7, or later.
 pub struct PostgresStore {
     pool: Pool,
 }

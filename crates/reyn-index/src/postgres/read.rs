@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use postgres::types::{ToSql, Type};
 use postgres::{Row, Transaction};
 
+use super::codes;
 use super::condition::Conditions;
 use super::fault::Faults;
 use super::set::Set;
@@ -44,17 +45,16 @@ impl Halves for View<'_, '_> {
             return Ok(vec![]);
         }
         let limit = i64::try_from(count.saturating_add(NEAR_MORE)).unwrap_or(i64::MAX);
-        let conditions = Conditions::of_filters(query.filters, 2);
-        let rows = if query.filters.is_empty() { "" } else { "JOIN rows_# r ON r.id = v.id" };
-        let sql = self.source.live.sql(&format!(
-            "SELECT n.id, n.vector::real[] FROM (
-                SELECT v.id FROM vectors_# v {rows} WHERE {}
-                ORDER BY v.vector <#> $1::vector, v.id LIMIT $2) AS nearest
-             JOIN vectors_# n ON n.id = nearest.id",
-            conditions.sql
-        ));
-        let mut values: Vec<(&(dyn ToSql + Sync), Type)> =
-            vec![(&unit, Type::FLOAT4_ARRAY), (&limit, Type::INT8)];
+        let taken = codes::taken(count, &self.source.live);
+        let code = taken.and_then(|_| codes::of_query(&self.source.live, &unit));
+        let conditions = Conditions::of_filters(query.filters, 4);
+        let sql = self.source.live.sql(&near_sql(&conditions.sql, !query.filters.is_empty(), code.is_some()));
+        let mut values: Vec<(&(dyn ToSql + Sync), Type)> = vec![
+            (&unit, Type::FLOAT4_ARRAY),
+            (&limit, Type::INT8),
+            (&taken, Type::INT8),
+            (&code, Type::TEXT),
+        ];
         values.extend(conditions.values());
         let mut near = vec![];
         for row in self.faults.of(self.transaction.query_typed(&sql, &values))? {
@@ -81,7 +81,7 @@ impl Halves for View<'_, '_> {
     }
 
     fn hits(&mut self, order: &[(i64, f32)], query: &Query<'_>) -> Result<Vec<Hit>, IndexError> {
-        let sql = self.source.live.sql("SELECT id, text, metadata::text FROM rows_# WHERE id = ANY($1)");
+        let sql = self.source.live.sql("SELECT id, text, json FROM rows_# WHERE id = ANY($1)");
         let mut hits = vec![];
         // Almost always the first part is enough: filters were applied, but two values may share a number.
         for part in order.chunks(query.top) {
@@ -110,7 +110,7 @@ impl View<'_, '_> {
     pub(super) fn in_order(&mut self, filters: &Filters, tokens_max: u64) -> Result<Vec<Hit>, IndexError> {
         let conditions = Conditions::of_filters(filters, 0);
         let sql = self.source.live.sql(&format!(
-            "SELECT r.id, r.text, r.metadata::text FROM rows_# r WHERE {}
+            "SELECT r.id, r.text, r.json FROM rows_# r WHERE {}
              ORDER BY r.source_path, r.chunk_index, r.id",
             conditions.sql
         ));
@@ -181,10 +181,8 @@ impl View<'_, '_> {
 
     /// The rows after one, without their vectors, and the number of the last.
     pub(super) fn rows_after(&mut self, id: i64, rows_max: usize) -> Result<(Vec<Hit>, i64), IndexError> {
-        let sql = self
-            .source
-            .live
-            .sql("SELECT id, text, metadata::text FROM rows_# WHERE id > $1 ORDER BY id LIMIT $2");
+        let sql =
+            self.source.live.sql("SELECT id, text, json FROM rows_# WHERE id > $1 ORDER BY id LIMIT $2");
         let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
         let rows = self.transaction.query_typed(&sql, &[(&id, Type::INT8), (&limit, Type::INT8)]);
         let hits: Vec<Hit> =
@@ -205,6 +203,32 @@ pub(super) fn count_after(
     let row = faults.of(transaction.query_one(&sql, &[&id]))?;
     let rows: i64 = faults.of(row.try_get(0))?;
     Ok(u64::try_from(rows).unwrap_or(0))
+}
+
+/// The nearest rows to `$1`, `$2` of them. With codes, of the `$3` whose codes are nearest to `$4`.
+fn near_sql(filters: &str, has_filters: bool, has_codes: bool) -> String {
+    let from = match (has_codes, has_filters) {
+        (true, _) => {
+            // Looked up by number: a join reads all codes, however few rows meet the filters.
+            let only = if has_filters {
+                format!("WHERE c.id = ANY(ARRAY(SELECT r.id FROM rows_# r WHERE {filters}))")
+            } else {
+                String::new()
+            };
+            format!(
+                "(SELECT c.id FROM codes_# c {only}
+                  ORDER BY c.code <~> $4::bit varying, c.id LIMIT $3) AS taken
+                 JOIN vectors_# v ON v.id = taken.id"
+            )
+        }
+        (false, true) => format!("vectors_# v JOIN rows_# r ON r.id = v.id WHERE {filters}"),
+        (false, false) => "vectors_# v".to_owned(),
+    };
+    format!(
+        "SELECT n.id, n.vector::real[] FROM (
+            SELECT v.id FROM {from} ORDER BY v.vector <#> $1::vector, v.id LIMIT $2) AS nearest
+         JOIN vectors_# n ON n.id = nearest.id"
+    )
 }
 
 fn hit(row: &Row, faults: Faults<'_>) -> Result<Hit, IndexError> {

@@ -7,12 +7,13 @@ use postgres::binary_copy::BinaryCopyInWriter;
 use postgres::types::{ToSql, Type};
 use reyn_core::embedding::ModelIdentity;
 
+use super::codes;
 use super::condition::Conditions;
 use super::fault::Faults;
 use super::set::Set;
 use crate::chunk::Chunk;
 use crate::error::IndexError;
-use crate::filter::{COLUMNS, facet_number, facets};
+use crate::filter::{COLUMNS, FacetNumbers, facets};
 use crate::keyword;
 use crate::prepared::{Prepared, prepare};
 use crate::store::Written;
@@ -66,14 +67,20 @@ pub(super) fn write(
         }
         copy_rows(transaction, set, &new, faults)?;
         copy_vectors(transaction, set, &new, faults)?;
+        set.rows += new.len() as u64;
+        let vectors = new.iter().map(|new| (new.id, new.row.vector.as_slice()));
+        codes::write(transaction, set, vectors.filter(|(_, vector)| !vector.is_empty()), faults)?;
+        codes::begin(transaction, set, faults)?;
         if !is_without_words {
             write_words(transaction, set, &new, faults)?;
         }
-        set.rows += new.len() as u64;
         written.written += new.len();
     }
     if set.rows >= COUNTED_FROM && set.rows.ilog2() > before.max(1).ilog2() {
-        let sql = set.sql("ANALYZE rows_#, vectors_#(id), terms_#, postings_#");
+        let sql = set.sql(
+            "SET LOCAL default_statistics_target = 10;
+             ANALYZE rows_#, vectors_#(id), codes_#(id), terms_#, postings_#",
+        );
         faults.of(transaction.batch_execute(&sql))?;
     }
     Ok(written)
@@ -91,8 +98,8 @@ fn known_hashes(
     found.iter().map(|row| faults.of(row.try_get(0))).collect()
 }
 
-/// Sends rows of values. Vectors and JSON go as the bytes that the server receives them in.
-fn copy(
+/// Sends rows of values. Vectors go as the bytes that the server receives them in.
+pub(super) fn copy(
     transaction: &mut Transaction<'_>,
     sql: &str,
     types: &[Type],
@@ -113,14 +120,14 @@ fn copy_rows(
     faults: Faults<'_>,
 ) -> Result<(), IndexError> {
     let sql = set.sql(
-        "COPY rows_#(id, content_hash, text, metadata, source_path, embedding_model, chunk_index, size_tokens,
+        "COPY rows_#(id, content_hash, text, json, source_path, embedding_model, chunk_index, size_tokens,
                      length, facets) FROM STDIN BINARY",
     );
     let types = [
         Type::INT8,
         Type::TEXT,
         Type::TEXT,
-        Type::BYTEA,
+        Type::TEXT,
         Type::TEXT,
         Type::TEXT,
         Type::INT8,
@@ -128,21 +135,20 @@ fn copy_rows(
         Type::INT4,
         Type::INT8_ARRAY,
     ];
+    let mut numbers = FacetNumbers::default();
     copy(transaction, &sql, &types, faults, |writer| {
         for new in new {
             let metadata = &new.row.metadata;
-            let mut json = vec![1_u8];
-            json.extend(new.row.json.as_bytes());
             let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
             let facets: Vec<i64> = facets(metadata)
                 .filter(|(key, _)| !COLUMNS.contains(key))
-                .map(|(key, value)| facet_number(key, &value))
+                .map(|(key, value)| numbers.of(key, value))
                 .collect();
             let values: [&(dyn ToSql + Sync); 10] = [
                 &new.id,
                 &metadata.content_hash,
                 &new.row.text,
-                &json,
+                &new.row.json,
                 &new.row.path,
                 &metadata.embedding_model,
                 &number(metadata.chunk_index),
@@ -172,7 +178,10 @@ fn copy_vectors(
             let mut bytes = Vec::with_capacity(vector.len() * 4 + 4);
             bytes.extend(u16::try_from(vector.len()).unwrap_or(u16::MAX).to_be_bytes());
             bytes.extend([0; 2]);
-            bytes.extend(vector.iter().flat_map(|number| number.to_be_bytes()));
+            bytes.resize(vector.len() * 4 + 4, 0);
+            for (bytes, number) in bytes[4..].as_chunks_mut::<4>().0.iter_mut().zip(vector) {
+                *bytes = number.to_be_bytes();
+            }
             writer.write(&[&new.id, &bytes])?;
         }
         Ok(())
@@ -279,7 +288,9 @@ pub(super) fn remove(
     }
     set.rows = set.rows.saturating_sub(ids.len() as u64);
     let ids: [(&(dyn ToSql + Sync), Type); 1] = [(&ids, Type::INT8_ARRAY)];
-    faults.of(transaction.execute_typed(&set.sql("DELETE FROM vectors_# WHERE id = ANY($1)"), &ids))?;
+    for sql in ["DELETE FROM vectors_# WHERE id = ANY($1)", "DELETE FROM codes_# WHERE id = ANY($1)"] {
+        faults.of(transaction.execute_typed(&set.sql(sql), &ids))?;
+    }
     let sql = set.sql(
         "WITH gone AS (DELETE FROM postings_# WHERE row = ANY($1) RETURNING term),
               less AS (SELECT term, count(*) AS rows FROM gone GROUP BY term)

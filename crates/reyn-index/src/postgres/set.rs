@@ -16,7 +16,7 @@ const STORED_DIMENSIONS_MAX: usize = 16_000;
 const INLINE_DIMENSIONS_MAX: usize = 1_950;
 
 /// What is known about a set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Set {
     /// Its number, which its tables have in their names.
     pub(super) id: i64,
@@ -29,6 +29,8 @@ pub(super) struct Set {
     /// The numbers of the last row and the last term that were given.
     pub(super) last_row: i64,
     pub(super) last_term: i32,
+    /// The middle of its vectors, around which they have codes; nothing while they have none.
+    pub(super) centre: Option<Vec<f32>>,
 }
 
 impl Set {
@@ -47,13 +49,14 @@ impl Set {
         let sql = "INSERT INTO sets(last_row) VALUES($1) RETURNING id";
         let row = faults.of(transaction.query_one(sql, &[&last_row]))?;
         let id = faults.of(row.try_get(0))?;
-        let mut set = Self { id, model: None, rows: 0, worded: 0, lengths: 0, last_row, last_term: 0 };
+        let mut set =
+            Self { id, model: None, rows: 0, worded: 0, lengths: 0, last_row, last_term: 0, centre: None };
         faults.of(transaction.batch_execute(&set.sql(
             "CREATE TABLE rows_#(
                 id bigint PRIMARY KEY,
                 content_hash text COLLATE \"C\" NOT NULL UNIQUE,
                 text text NOT NULL,
-                metadata jsonb NOT NULL,
+                json text NOT NULL,
                 source_path text COLLATE \"C\" NOT NULL,
                 embedding_model text COLLATE \"C\" NOT NULL,
                 chunk_index bigint NOT NULL,
@@ -73,7 +76,9 @@ impl Set {
                 count smallint NOT NULL);
             CREATE UNIQUE INDEX ON postings_#(term, row);
             CREATE INDEX ON postings_# USING brin(row) WITH (pages_per_range = 16);
-            CREATE TABLE vectors_#(id bigint PRIMARY KEY);",
+            CREATE TABLE vectors_#(id bigint PRIMARY KEY);
+            CREATE TABLE codes_#(id bigint PRIMARY KEY);
+            ALTER TABLE rows_# ALTER text SET STATISTICS 0, ALTER json SET STATISTICS 0;",
         )))?;
         set.set_model(transaction, model, faults)?;
         set.save(transaction, faults)?;
@@ -96,11 +101,16 @@ impl Set {
                 max: STORED_DIMENSIONS_MAX,
             });
         }
-        // Beside the table, reading each one would cost a look-up.
+        // Beside the table, reading each one would cost a look-up. Nobody asks how often a vector is there, which the
+        // server would otherwise read some thousand of them for.
         let storage = if model.dimensions <= INLINE_DIMENSIONS_MAX { "PLAIN" } else { "EXTERNAL" };
         faults.of(transaction.batch_execute(&self.sql(&format!(
-            "ALTER TABLE vectors_# ADD COLUMN vector vector({}) NOT NULL;
-             ALTER TABLE vectors_# ALTER COLUMN vector SET STORAGE {storage}",
+            "ALTER TABLE vectors_# ADD COLUMN vector vector({0}) NOT NULL;
+             ALTER TABLE vectors_# ALTER vector SET STORAGE {storage}, ALTER vector SET STATISTICS 0,
+                ALTER id SET STATISTICS 10;
+             ALTER TABLE codes_# ADD COLUMN code bit({0}) NOT NULL;
+             ALTER TABLE codes_# ALTER code SET STORAGE PLAIN, ALTER code SET STATISTICS 0,
+                ALTER id SET STATISTICS 10",
             model.dimensions
         ))))
     }
@@ -123,7 +133,8 @@ impl Set {
         id: i64,
         faults: Faults<'_>,
     ) -> Result<Self, IndexError> {
-        let sql = "SELECT model, revision, dimensions, rows, worded, lengths, last_row, last_term
+        let sql = "SELECT model, revision, dimensions, rows, worded, lengths, last_row, last_term,
+                          centre::real[]
                    FROM sets WHERE id = $1";
         let row = faults.of(transaction.query_opt(sql, &[&id]))?;
         let row = row.ok_or_else(|| faults.corrupt("a set of tables is not listed"))?;
@@ -148,6 +159,7 @@ impl Set {
             lengths: count(5)?,
             last_row: faults.of(row.try_get(6))?,
             last_term: faults.of(row.try_get(7))?,
+            centre: faults.of(row.try_get(8))?,
         })
     }
 
@@ -184,7 +196,7 @@ impl Set {
         transaction: &mut Transaction<'_>,
         faults: Faults<'_>,
     ) -> Result<(), IndexError> {
-        let sql = self.sql("LOCK TABLE rows_#; DROP TABLE rows_#, vectors_#, terms_#, postings_#");
+        let sql = self.sql("LOCK TABLE rows_#; DROP TABLE rows_#, vectors_#, codes_#, terms_#, postings_#");
         faults.of(transaction.batch_execute(&sql))?;
         faults.of(transaction.execute("DELETE FROM sets WHERE id = $1", &[&self.id]))?;
         Ok(())
@@ -197,7 +209,7 @@ impl Set {
         faults: Faults<'_>,
     ) -> Result<u64, IndexError> {
         let sql = self.sql(
-            "SELECT pg_total_relation_size('rows_#') + pg_total_relation_size('vectors_#')
+            "SELECT pg_total_relation_size('rows_#') + pg_total_relation_size('vectors_#') + pg_total_relation_size('codes_#')
                   + pg_total_relation_size('terms_#') + pg_total_relation_size('postings_#')",
         );
         let row = faults.of(transaction.query_one(&sql, &[]))?;

@@ -1,8 +1,6 @@
 //! Writing and removing the rows of a set of tables: chunk, code, facets and words together, within the
 //! caller's transaction.
 
-use std::collections::HashMap;
-
 use reyn_core::embedding::ModelIdentity;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
@@ -10,14 +8,12 @@ use super::fault::Faults;
 use super::schema::Set;
 use crate::chunk::{Chunk, Metadata};
 use crate::error::IndexError;
-use crate::filter::{COLUMNS, facet_number, facets};
+use crate::filter::{COLUMNS, FacetNumbers, facet_number, facets};
 use crate::keyword;
 use crate::prepared::{Prepared, prepare};
 use crate::scan;
 use crate::store::Written;
-
-/// Facets whose numbers are remembered during a write.
-const NUMBERS_MAX: usize = 10_000;
+use crate::unit_vector::little_endian;
 
 /// Writes rows into one set of tables.
 pub(super) struct RowWriter<'c> {
@@ -28,7 +24,7 @@ pub(super) struct RowWriter<'c> {
     facet: CachedStatement<'c>,
     words: Option<CachedStatement<'c>>,
     connection: &'c Connection,
-    numbers: HashMap<(String, String), i64>,
+    numbers: FacetNumbers,
 }
 
 impl<'c> RowWriter<'c> {
@@ -56,7 +52,7 @@ impl<'c> RowWriter<'c> {
                 Some(prepare("INSERT INTO {}words(rowid, terms) VALUES(?1, ?2)")?)
             },
             connection,
-            numbers: HashMap::new(),
+            numbers: FacetNumbers::default(),
         })
     }
 
@@ -75,7 +71,7 @@ impl<'c> RowWriter<'c> {
 
     fn write_row(&mut self, at: usize, row: &Chunk) -> Result<bool, IndexError> {
         let Prepared { text, path, metadata, json, vector } = prepare(at, row, self.model)?;
-        let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let bytes = little_endian(&vector);
         let inserted = self.faults.of(self.chunk.execute(params![
             metadata.content_hash,
             text,
@@ -97,7 +93,7 @@ impl<'c> RowWriter<'c> {
             self.faults.of(self.code.execute(params![id, scan::encode(&vector)]))?;
         }
         for (key, value) in facets(&metadata).filter(|(key, _)| !COLUMNS.contains(key)) {
-            let number = number_of(&mut self.numbers, key, value);
+            let number = self.numbers.of(key, value);
             self.faults.of(self.facet.execute([number, id]))?;
         }
         if let Some(words) = &mut self.words {
@@ -106,19 +102,6 @@ impl<'c> RowWriter<'c> {
         }
         Ok(true)
     }
-}
-
-fn number_of(numbers: &mut HashMap<(String, String), i64>, key: &str, value: String) -> i64 {
-    let pair = (key.to_owned(), value);
-    if let Some(number) = numbers.get(&pair) {
-        return *number;
-    }
-    let number = facet_number(&pair.0, &pair.1);
-    if numbers.len() >= NUMBERS_MAX {
-        numbers.clear();
-    }
-    numbers.insert(pair, number);
-    number
 }
 
 /// Removes rows by their numbers from all tables of a set, and returns how many there were.

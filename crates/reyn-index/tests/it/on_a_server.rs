@@ -3,11 +3,13 @@
 use std::thread;
 
 use postgres::{Client, NoTls};
+use reyn_core::embedding::ModelIdentity;
 use reyn_index::{
-    IndexError, PostgresOptions, PostgresStore, VectorStore as _, WriteMode, WriteOptions, Written,
+    Chunk, Filters, IndexError, PostgresOptions, PostgresStore, Query, VectorStore as _, WriteMode,
+    WriteOptions, Written,
 };
 
-use crate::fixture::{docs, model, options, row, worded};
+use crate::fixture::{docs, mixed, model, options, row, vector, worded};
 use crate::place::Place;
 use crate::server;
 
@@ -73,13 +75,64 @@ fn a_database_without_the_extension_says_who_has_to_make_it() {
 }
 
 #[test]
+fn an_extension_without_bits_of_vectors_is_refused_with_what_to_do() {
+    let Some((mut client, connection, options)) = server("old") else { return };
+    let database = format!("old_{}", std::process::id());
+    client.batch_execute(&format!("CREATE DATABASE {database}")).unwrap();
+    let connection = connection.replace("dbname=postgres", &format!("dbname={database}"));
+    let mut client = Client::connect(&connection, NoTls).unwrap();
+    let sql =
+        "CREATE EXTENSION vector; UPDATE pg_extension SET extversion = '0.6.2' WHERE extname = 'vector'";
+    client.batch_execute(sql).unwrap();
+    let error = PostgresStore::new(&connection, options).unwrap().sources().unwrap_err();
+    assert!(matches!(&error, IndexError::OldExtension { version, .. } if version == "0.6.2"), "{error}");
+    assert!(error.to_string().contains("`ALTER EXTENSION vector UPDATE`"), "{error}");
+}
+
+#[test]
 fn a_later_schema_is_refused_and_left_alone() {
     let Some((mut client, connection, options)) = server("later") else { return };
     let schema = options.schema.clone();
     PostgresStore::new(connection, options.clone()).unwrap().sources().unwrap();
     client.batch_execute(&format!("UPDATE {schema}.meta SET version = 7")).unwrap();
     let error = PostgresStore::new(connection, options).unwrap().sources().unwrap_err();
-    assert!(matches!(error, IndexError::Newer { version: 7, known: 1, .. }), "{error}");
+    assert!(matches!(error, IndexError::Newer { version: 7, known: 2, .. }), "{error}");
+}
+
+/// What version 1 had: metadata as `jsonb`, and no codes.
+const TO_1: &str = "ALTER TABLE rows_1 RENAME json TO metadata;
+    ALTER TABLE rows_1 ALTER metadata TYPE jsonb USING metadata::jsonb;
+    DROP TABLE codes_1;
+    ALTER TABLE sets DROP COLUMN centre;
+    UPDATE meta SET version = 1";
+
+#[test]
+fn a_schema_of_version_1_becomes_a_current_one_and_answers_as_before() {
+    let Some((mut client, connection, options)) = server("older") else { return };
+    let model = ModelIdentity { name: "m".into(), revision: None, dimensions: 256 };
+    let write =
+        WriteOptions { model: Some(model.clone()), is_without_words: true, ..WriteOptions::default() };
+    let chunk = |at: usize| Chunk { vector: vector(at as u64, 256), ..row("a", at, &format!("number{at}")) };
+    let asked = vector(mixed(3), 256);
+    let found = |store: &PostgresStore| {
+        let filters = Filters::default();
+        let query = Query { text: "", vector: Some((&model, &asked)), top: 20, filters: &filters };
+        store.find_by_vector(&docs(), &query).unwrap()
+    };
+    let store = PostgresStore::new(connection, options.clone()).unwrap();
+    store.write(&docs(), &(0..6_000).map(chunk).collect::<Vec<_>>(), &write).unwrap();
+    let before = found(&store);
+    assert_eq!(before.len(), 20);
+    client.batch_execute(&format!("SET search_path = {}; {TO_1}", options.schema)).unwrap();
+    // A program of the version before would write what has no code, and so does this one: it is refused.
+    let refused = store.write(&docs(), &[chunk(7_000)], &write);
+    assert!(matches!(refused, Err(IndexError::Corrupt { .. })), "{refused:?}");
+    let store = PostgresStore::new(connection, options).unwrap();
+    assert_eq!(found(&store), before);
+    store.write(&docs(), &[chunk(7_000)], &write).unwrap();
+    assert_eq!(store.stats(&docs()).unwrap().vectors, 6_001);
+    let row = client.query_one("SELECT count(*) FROM codes_1", &[]).unwrap();
+    assert_eq!(row.get::<_, i64>(0), 6_001);
 }
 
 #[test]
@@ -175,16 +228,16 @@ fn replacing_and_dropping_leave_no_table_behind() {
         let sql = "SELECT count(*) FROM pg_tables WHERE schemaname = $1";
         client.query_one(sql, &[&schema]).unwrap().get(0)
     };
-    let words_alone = reyn_index::Chunk { vector: vec![], ..row("a", 0, "first") };
+    let words_alone = Chunk { vector: vec![], ..row("a", 0, "first") };
     store.write(&docs(), &[words_alone], &WriteOptions::default()).unwrap();
-    assert_eq!(tables(&mut client), 3 + 4);
+    assert_eq!(tables(&mut client), 3 + 5);
     let replace = WriteOptions { mode: WriteMode::Replace, ..self::options() };
     store.write(&docs(), &[row("a", 0, "first")], &replace).unwrap();
     let mut rebuild = store.rebuild(&docs(), Some(&model())).unwrap();
-    assert_eq!(tables(&mut client), 3 + 8);
+    assert_eq!(tables(&mut client), 3 + 10);
     rebuild.abandon().unwrap();
     drop(rebuild);
-    assert_eq!(tables(&mut client), 3 + 4);
+    assert_eq!(tables(&mut client), 3 + 5);
     store.drop_source(&docs()).unwrap();
     assert_eq!(tables(&mut client), 3);
 }
