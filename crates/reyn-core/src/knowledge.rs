@@ -2,12 +2,25 @@
 
 use std::fmt::Write as _;
 
+use crate::memory::Layer;
 use crate::text::excerpt;
 
 /// Indexes that a prompt names; what is beyond is counted.
 pub const SOURCES_SHOWN_MAX: usize = 40;
 /// Longest description in a prompt, in characters.
 const DESCRIPTION_CHARS_MAX: usize = 160;
+
+/// What the sources of a memory are called, before the name of an agent.
+const MEMORY_SOURCE: &str = "memory";
+
+/// The source of what is remembered in a layer: `memory`, and `memory-AGENT` for what one agent remembers.
+#[must_use]
+pub fn memory_source(layer: Layer, agent: &str) -> String {
+    match layer {
+        Layer::Shared => MEMORY_SOURCE.to_owned(),
+        Layer::Agent => format!("{MEMORY_SOURCE}-{agent}"),
+    }
+}
 
 /// An index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,6 +31,15 @@ pub struct SourceLine {
     pub description: String,
     /// Its passages.
     pub passages: u64,
+}
+
+impl SourceLine {
+    /// Whether it holds what is remembered, of which a prompt has an index of its own.
+    #[must_use]
+    pub fn is_of_a_memory(&self) -> bool {
+        self.name == MEMORY_SOURCE
+            || self.name.strip_prefix(MEMORY_SOURCE).is_some_and(|rest| rest.starts_with('-'))
+    }
 }
 
 /// The indexes, one line each, in the order given.
@@ -40,6 +62,13 @@ pub fn source_lines(sources: &[SourceLine]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_of_a_memory_is_known_by_its_name() {
+        let is_of_a_memory = |name: String| SourceLine { name, ..SourceLine::default() }.is_of_a_memory();
+        assert!(Layer::ALL.into_iter().all(|layer| is_of_a_memory(memory_source(layer, "dev"))));
+        assert!(!is_of_a_memory("memory2".into()) && !is_of_a_memory("docs".into()));
+    }
 
     #[test]
     fn an_index_is_one_line_and_many_are_counted() {

@@ -42,6 +42,43 @@ pub(crate) fn is_about_an_unseen_page(log: &[Entry]) -> bool {
     address.len() > scheme.len() && !log.iter().any(|entry| names_it(entry, address))
 }
 
+/// Words for what was indexed, beside the names of sources.
+const INDEXED: [&str; 14] = [
+    "doc",
+    "docs",
+    "documentation",
+    "documents",
+    "manual",
+    "guide",
+    "guides",
+    "handbook",
+    "notes",
+    "according",
+    "index",
+    "sources",
+    "recall",
+    "passages",
+];
+/// The same in Japanese.
+const INDEXED_IN_JAPANESE: [&str; 9] =
+    ["ドキュメント", "資料", "文書", "マニュアル", "ガイド", "手順書", "索引", "によると", "によれば"];
+
+/// Whether the latest message is about what was indexed, in one of these sources, and nothing was called yet.
+#[must_use]
+pub(crate) fn is_about_an_unasked_source(log: &[Entry], sources: &[&str]) -> bool {
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
+    if sources.is_empty() || since_asked(log).iter().any(|entry| matches!(entry, Entry::Reply(_))) {
+        return false;
+    }
+    let names: Vec<String> = sources.iter().map(|source| source.to_lowercase()).collect();
+    let is_named = |name: &String| {
+        if name.is_ascii() { has_word(&text, &[name.as_str()]) } else { text.contains(name.as_str()) }
+    };
+    has_word(&text, &INDEXED)
+        || INDEXED_IN_JAPANESE.iter().any(|word| text.contains(word))
+        || names.iter().any(is_named)
+}
+
 /// Words that ask for what is on the web.
 const WEB: [&str; 14] = [
     "web", "internet", "online", "search", "google", "news", "latest", "website", "site", "today", "weather",
@@ -463,6 +500,28 @@ mod tests {
             says("and https://example.org/news?"),
         ];
         assert!(!is_about_an_unseen_page(&looked));
+    }
+
+    #[test]
+    fn a_message_about_what_was_indexed_is_one_that_names_it() {
+        let table = [
+            ("how do I rotate a key? use the docs", true),
+            ("what do my notes say about keys?", true),
+            ("how are keys rotated, as in runbooks", true),
+            ("資料によると鍵はいつ交換する？", true),
+            ("運用メモにある鍵の交換", true),
+            ("what is a noun?", false),
+            ("what does docs/a.md say?", false),
+        ];
+        for (text, expected) in table {
+            let is_about = is_about_an_unasked_source(&[says(text)], &["runbooks", "運用メモ"]);
+            assert_eq!(is_about, expected, "{text}");
+        }
+        assert!(!is_about_an_unasked_source(&[says("use the docs")], &[]));
+        let args = Args::parse("{}", false);
+        let calls = vec![ToolCall { id: "1".into(), name: "recall".into(), args }];
+        let looked = [says("use the docs"), Entry::Reply(Reply { calls, ..Reply::default() })];
+        assert!(!is_about_an_unasked_source(&looked, &["docs"]));
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub struct Profile {
     pub calls_before_a_run_max: usize,
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
+    /// The same of one that names the passage that it is from.
+    pub cited_chars_max: u32,
     /// Longest string argument under a schema, in characters.
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
@@ -167,11 +169,25 @@ pub const PROFILE: Profile = Profile {
                 ("Result of list_directory:\nx.py\ny.py", r#"{"answer": "x.py と y.py の2つです。"}"#),
             ],
         },
+        Example {
+            tool: "recall",
+            exchange: &[
+                (
+                    "when do we ship? see the wiki",
+                    r#"{"tool": "recall", "args": {"query": "when do we ship", "sources": ["wiki"]}}"#,
+                ),
+                (
+                    "Result of recall:\n1. source: wiki\n   metadata: {\"path\":\"w/ship.md\"}\n   text: Ship on Mondays.",
+                    r#"{"answer": "On Mondays (wiki: w/ship.md)."}"#,
+                ),
+            ],
+        },
         Example { tool: "", exchange: &[("what is a noun?", r#"{"answer": "A word that names a thing."}"#)] },
     ],
     calls_before_a_change_max: 4,
     calls_before_a_run_max: 6,
     answer_chars_max: 2000,
+    cited_chars_max: 500,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,
     list_bytes_max: 2 * 1024,
@@ -180,7 +196,7 @@ pub const PROFILE: Profile = Profile {
 
 pub use names::{Answer, Names};
 
-use names::names_to_write;
+use names::{names_to_write, passages_to_cite};
 
 pub use at_hand::request_with_what_is_at_hand;
 
@@ -212,7 +228,12 @@ pub fn request<'a>(
         ToolFormat::Constrained => {
             let offer = Offer::of(surface, log, offer_tools);
             let names = names_to_write(log);
-            let answer = names.as_ref().map_or(Answer::Text, Answer::Names);
+            let passages = passages_to_cite(log);
+            let answer = match &names {
+                Some(names) => Answer::Names(names),
+                None if passages.is_empty() => Answer::Text,
+                None => Answer::Cited(&passages),
+            };
             Some(reply_schema(surface, offer.may_answer.then_some(answer), &|name| offer.has(name)))
         }
         ToolFormat::Native | ToolFormat::Text => None,

@@ -1,6 +1,7 @@
 //! What is remembered, as a source of its own: notes are found by what they mean, not by their names alone.
 
 use reyn_core::embedding::ModelIdentity;
+use reyn_core::knowledge::memory_source;
 use reyn_core::memory::{Layer, Note, Slug, split};
 use reyn_index::split::{Limits, TextKind};
 use reyn_index::{FileText, IndexError, Indexing, Removal, SourceName};
@@ -16,17 +17,9 @@ const PASSAGE_TOKENS_MAX: usize = 400;
 /// Characters that its passages are put together up to.
 const PASSAGE_CHARACTERS: usize = 400;
 
-/// The source of a layer: `memory`, and `memory-AGENT` for what one agent remembers.
 fn source_of(layer: Layer, agent: &str) -> Result<SourceName, String> {
-    let name = match layer {
-        Layer::Shared => MEMORY_SOURCE.to_owned(),
-        Layer::Agent => format!("{MEMORY_SOURCE}-{agent}"),
-    };
-    SourceName::new(&name).map_err(|error| error.to_string())
+    SourceName::new(&memory_source(layer, agent)).map_err(|error| error.to_string())
 }
-
-/// What the sources of a memory are called, before the name of an agent.
-const MEMORY_SOURCE: &str = "memory";
 
 const fn description(layer: Layer) -> &'static str {
     match layer {

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use serde_json::json;
+
 use super::{PROFILE, request};
 use crate::conversation::Entry;
-use crate::knowledge::source_lines;
+use crate::knowledge::{SOURCES_SHOWN_MAX, SourceLine, source_lines};
 use crate::prompt::Environment;
 use crate::request::{ChatRequest, Message};
 use crate::tool_use::first_look::asks_to_remember;
-use crate::tool_use::{Surface, ToolFormat};
+use crate::tool_use::{Callable, Surface, ToolFormat};
 
 /// Writes a request in the profile, with what is remembered and indexed.
 #[must_use]
@@ -22,7 +24,10 @@ pub fn request_with_what_is_at_hand<'a>(
 ) -> ChatRequest<'a> {
     let (has_notes, asks) = (environment.memory_notes > 0, asks_to_remember(log));
     let (tools, indexes) = (&PROFILE.memory, &PROFILE.indexes);
-    let has_sources = !environment.sources.is_empty();
+    // Of what is remembered it is shown the index.
+    let sources: Vec<SourceLine> =
+        environment.sources.iter().filter(|source| !source.is_of_a_memory()).cloned().collect();
+    let has_sources = !sources.is_empty();
     let is_shown = |name: &str| {
         (!tools.all.contains(&name) && !indexes.all.contains(&name))
             || (name == tools.remembers && asks)
@@ -30,7 +35,10 @@ pub fn request_with_what_is_at_hand<'a>(
             || (name == tools.forgets && has_notes && asks)
             || (name == indexes.recalls && has_sources)
     };
-    let shown = surface.callables.iter().filter(|one| is_shown(&one.name)).cloned().collect();
+    let named = |one: &Callable| {
+        if one.name == indexes.recalls { with_sources(one, &sources) } else { one.clone() }
+    };
+    let shown = surface.callables.iter().filter(|one| is_shown(&one.name)).map(named).collect();
     let mut written = request(format, &Surface::new(shown), log, offer_tools);
     if let Some(Message::System(text)) = written.messages.first_mut() {
         let mut told = text.to_string();
@@ -38,11 +46,22 @@ pub fn request_with_what_is_at_hand<'a>(
             tell(&mut told, "Notes of earlier sessions:", &environment.memory, tools.index_bytes_max);
         }
         if has_sources {
-            tell(&mut told, indexes.preamble, &source_lines(&environment.sources), indexes.sources_bytes_max);
+            tell(&mut told, indexes.preamble, &source_lines(&sources), indexes.sources_bytes_max);
         }
         *text = Cow::Owned(told);
     }
     written
+}
+
+/// The tool with the names that it can be given: a model makes up others.
+fn with_sources(recall: &Callable, sources: &[SourceLine]) -> Callable {
+    let names: Vec<&str> =
+        sources.iter().take(SOURCES_SHOWN_MAX).map(|source| source.name.as_str()).collect();
+    let mut recall = recall.clone();
+    let items = json!({"type": "string", "enum": names});
+    let sources = &mut recall.parameters["properties"]["sources"];
+    *sources = json!({"type": "array", "items": items, "minItems": 1, "maxItems": names.len()});
+    recall
 }
 
 /// Adds as many whole lines as there is room for.
@@ -60,9 +79,6 @@ fn tell(text: &mut String, title: &str, lines: &str, bytes_max: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knowledge::SourceLine;
-    use crate::tool_use::Callable;
-    use serde_json::json;
 
     fn written(message: &str, notes: usize) -> String {
         let mut names = PROFILE.memory.all.to_vec();
@@ -126,6 +142,33 @@ mod tests {
         let some = told(vec![source]);
         assert!(some.contains("- recall(") && !some.contains("- index_drop("), "{some}");
         assert!(some.ends_with("- `docs`: The guide (3 passages)\n"), "{some}");
+    }
+
+    #[test]
+    fn a_question_about_what_was_indexed_asks_there_first_and_for_what_there_is() {
+        let callable = |name: &str| Callable {
+            name: name.to_owned(),
+            description: "Do it.".into(),
+            parameters: json!({
+                "type": "object",
+                "properties": {"sources": {"type": "array"}},
+                "required": ["sources"],
+            }),
+        };
+        let surface = Surface::new(vec![callable("read_file"), callable("recall")]);
+        let source = SourceLine { name: "docs".into(), description: String::new(), passages: 3 };
+        let environment = Environment { sources: vec![source], ..Environment::default() };
+        let shapes = |message: &str| {
+            let log = [Entry::User { text: message.into() }];
+            let format = ToolFormat::Constrained;
+            let request = request_with_what_is_at_hand(format, &surface, &log, &environment, true);
+            request.response_schema.unwrap()["anyOf"].as_array().unwrap().clone()
+        };
+        assert_eq!(shapes("what is a noun?").len(), 3);
+        let [recall] = &shapes("how are keys rotated? use the docs")[..] else { panic!("not one shape") };
+        let properties = &recall["properties"];
+        assert_eq!(properties["tool"], json!({"const": "recall"}));
+        assert_eq!(properties["args"]["properties"]["sources"]["items"]["enum"], json!(["docs"]));
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub enum Answer<'a> {
     Text,
     /// Names, one a line: a model that has read names takes them for said, and says that they are above.
     Names(&'a Names<'a>),
+    /// A short text, and behind it the passage that it is from: one of these.
+    Cited(&'a [String]),
 }
 
 /// Names that were found, and are asked for.
@@ -30,6 +32,11 @@ impl Answer<'_> {
     pub(super) fn schema(self) -> Value {
         match self {
             Self::Text => json!({"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max}),
+            Self::Cited(passages) => {
+                let passages: Vec<String> = passages.iter().map(|passage| escaped(passage)).collect();
+                let (most, passage) = (PROFILE.cited_chars_max, passages.join("|"));
+                json!({"type": "string", "pattern": format!(r"^[\s\S]{{1,{most}}} \(({passage})\)$")})
+            }
             Self::Names(Names::All(names)) => {
                 let lines: Vec<String> = names.iter().map(|name| format!("- {}", escaped(name))).collect();
                 json!({"type": "string", "pattern": format!("^{}$", lines.join("\\n"))})
@@ -47,7 +54,7 @@ impl Answer<'_> {
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter.is_ascii_punctuation() && !matches!(letter, '/' | '_' | '-' | '\'' | '"' | '`') {
+        if r"\.+*?()|[]{}^$".contains(letter) {
             escaped.push('\\');
         }
         escaped.push(letter);
@@ -78,6 +85,24 @@ pub(super) fn names_to_write(log: &[Entry]) -> Option<Names<'_>> {
         bytes < PROFILE.answer_chars_max as usize
     };
     Some(Names::All(names.into_iter().take(most).take_while(fits).collect()))
+}
+
+/// The passages that came last, by their source and file, where an answer is to be made of them.
+pub(super) fn passages_to_cite(log: &[Entry]) -> Vec<String> {
+    let is_last = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Ok(_), .. }));
+    let results = results_of_the_turn(log);
+    let last = results.last().filter(|(call, _)| is_last && call.name == PROFILE.indexes.recalls);
+    let found = last.and_then(|(_, output)| output.fields.get("results")?.as_array());
+    let mut passages = vec![];
+    for passage in found.into_iter().flatten() {
+        let source = passage["source"].as_str().unwrap_or_default();
+        let path = passage["metadata"]["path"].as_str().unwrap_or_default();
+        let cited = if path.is_empty() { source.to_owned() } else { format!("{source}: {path}") };
+        if !cited.is_empty() && !cited.contains(char::is_control) && !passages.contains(&cited) {
+            passages.push(cited);
+        }
+    }
+    passages
 }
 
 /// The names of a result, as far as a model was shown them; of folders alone, where only those are asked for. Hidden

@@ -6,8 +6,8 @@ use crate::tool::{ErrorKind, Outcome, Output, ToolCall};
 use crate::tool_use::Surface;
 use crate::tool_use::first_look::{
     asks_for_a_change, asks_for_a_rewrite, asks_for_the_web, asks_to_be_told, asks_to_run,
-    is_about_an_unseen_file, is_about_an_unseen_page, names_only, names_what_runs, runs_once,
-    says_to_change_a_file,
+    is_about_an_unasked_source, is_about_an_unseen_file, is_about_an_unseen_page, names_only,
+    names_what_runs, runs_once, says_to_change_a_file,
 };
 
 /// What the schema of a reply has.
@@ -23,6 +23,7 @@ enum First {
     Page,
     File,
     Program,
+    Source,
     Any,
 }
 
@@ -35,6 +36,7 @@ impl<'a> Offer<'a> {
         let is_look = |name: &str, first: First| match first {
             First::Any => true,
             First::Page => requires(surface, name, "url"),
+            First::Source => name == PROFILE.indexes.recalls,
             // What the command is may stand in a file, or in its name; unseen it is guessed, and guessed again.
             First::Program => {
                 (PROFILE.runs.contains(&name) && knows_what_runs(log) && !has_missed_a_file(log))
@@ -55,6 +57,7 @@ impl<'a> Offer<'a> {
                 has_not_run_what_it_should(log) && all().any(|name| PROFILE.runs.contains(&name)),
             ),
             (First::File, is_about_an_unseen_file(log)),
+            (First::Source, is_about_an_unasked_source(log, &sources(surface))),
         ];
         let can = |first: First| all().any(|name| is_look(name, first));
         let first = wanted.iter().find(|(first, is_wanted)| *is_wanted && can(*first));
@@ -87,6 +90,13 @@ impl<'a> Offer<'a> {
     pub(super) fn has(&self, name: &str) -> bool {
         self.names.contains(&name)
     }
+}
+
+/// The sources that a call can name.
+fn sources(surface: &Surface) -> Vec<&str> {
+    let recall = surface.callables.iter().find(|one| one.name == PROFILE.indexes.recalls);
+    let names = recall.and_then(|one| one.parameters["properties"]["sources"]["items"]["enum"].as_array());
+    names.into_iter().flatten().filter_map(|name| name.as_str()).collect()
 }
 
 /// Words of programs that were given a file that is not there.

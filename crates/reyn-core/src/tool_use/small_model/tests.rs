@@ -290,6 +290,27 @@ fn names_that_were_asked_for_are_written_out_once_they_are_known() {
 }
 
 #[test]
+fn an_answer_out_of_passages_names_the_one_it_is_from() {
+    let recalled = |results: Value| {
+        let args = Args::parse("{}", false);
+        let calls = vec![ToolCall { id: "call_0".into(), name: "recall".into(), args }];
+        let outcome = Outcome::Ok(Output::default().with("results", results));
+        let log = [
+            Entry::User { text: "how are keys rotated?".into() },
+            Entry::Reply(Reply { calls, ..Reply::default() }),
+            Entry::Finished { call_id: "call_0".into(), outcome },
+        ];
+        let schema = request(ToolFormat::Constrained, &surface(), &log, true).response_schema.unwrap();
+        schema["anyOf"][0]["properties"]["answer"]["pattern"].as_str().map(str::to_owned)
+    };
+    let passage = |path: &str| json!({"source": "docs", "metadata": {"path": path}, "text": "x"});
+    let found = recalled(json!([passage("a.md"), passage("b (1).md"), passage("a.md"), passage("")]));
+    let expected = r"^[\s\S]{1,500} \((docs: a\.md|docs: b \(1\)\.md|docs)\)$";
+    assert_eq!(found.as_deref(), Some(expected));
+    assert_eq!(recalled(json!([])), None);
+}
+
+#[test]
 fn strings_are_bounded_wherever_they_stand_and_words_are_left_out() {
     let schema = json!({
         "type": "array",
