@@ -1,7 +1,10 @@
-//! Reads the answer out of `{"answer": "…"}` while it is still being written.
+//! Reads the answer out of `{"answer": "…"}` while it is still being written, and the passage that it is from out of
+//! a `"source"` behind it.
 
 /// Bytes before the answer's text; a reply with more is no answer.
 const HEAD_BYTES_MAX: usize = 256;
+/// Bytes behind the answer's text that are looked at.
+const TAIL_BYTES_MAX: usize = 4096;
 
 /// Feeds on pieces of a JSON reply and gives out the text of its `answer`, as far as it is known. Each
 /// byte is looked at once.
@@ -17,7 +20,17 @@ enum Place {
     #[default]
     Before,
     Inside,
+    Behind,
     After,
+}
+
+/// An answer with the passage that it is from behind it.
+pub(super) fn with_source(answer: &str, source: &str) -> String {
+    format!("{answer}{}", cited(source))
+}
+
+fn cited(source: &str) -> String {
+    format!(" ({source})")
 }
 
 impl AnswerStream {
@@ -40,13 +53,33 @@ impl AnswerStream {
                 None => return String::new(),
             }
         }
-        self.read()
+        let text = if self.place == Place::Inside { self.read() } else { String::new() };
+        if self.place != Place::Behind {
+            return text;
+        }
+        match source_in(&self.unread) {
+            Some(source) => {
+                self.place = Place::After;
+                self.unread.clear();
+                text + &cited(&source)
+            }
+            None => {
+                if self.unread.len() > TAIL_BYTES_MAX {
+                    self.place = Place::After;
+                }
+                text
+            }
+        }
     }
 
     /// The tool that a call names which is being written, once its name is complete.
     #[must_use]
     pub fn call(&self) -> Option<&str> {
-        if self.place == Place::Inside { None } else { called_tool(&self.unread) }
+        if self.place == Place::Before || self.place == Place::After {
+            called_tool(&self.unread)
+        } else {
+            None
+        }
     }
 
     /// Decodes what is there, up to the answer's end or to an escape that is not complete yet.
@@ -56,9 +89,10 @@ impl AnswerStream {
         while let Some(at) = rest.find(['"', '\\']) {
             text.push_str(&rest[..at]);
             rest = &rest[at..];
-            if rest.starts_with('"') {
-                self.place = Place::After;
-                break;
+            if let Some(behind) = rest.strip_prefix('"') {
+                self.place = Place::Behind;
+                self.unread = behind.to_owned();
+                return text;
             }
             let Some((decoded, length)) = escape(rest) else {
                 self.unread = rest.to_owned();
@@ -67,9 +101,7 @@ impl AnswerStream {
             text.push(decoded);
             rest = &rest[length..];
         }
-        if self.place == Place::Inside {
-            text.push_str(rest);
-        }
+        text.push_str(rest);
         self.unread.clear();
         text
     }
@@ -80,6 +112,13 @@ fn answer_start(seen: &str) -> Option<usize> {
     let rest = seen.trim_start().strip_prefix('{')?.trim_start().strip_prefix("\"answer\"")?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
     Some(seen.len() - rest.len())
+}
+
+/// The source behind an answer, once it is complete.
+fn source_in(behind: &str) -> Option<String> {
+    let rest = behind.trim_start().strip_prefix(',')?.trim_start().strip_prefix("\"source\"")?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    serde_json::Deserializer::from_str(rest).into_iter::<String>().next()?.ok()
 }
 
 /// The tool that the call names which a reply begins with, as far as it is written.
@@ -157,6 +196,21 @@ mod tests {
             let text: String = reply.chars().map(|c| stream.push(&c.to_string())).collect();
             assert_eq!(text, answer);
         }
+    }
+
+    #[test]
+    fn the_passage_that_an_answer_is_from_stands_behind_it_however_it_is_split() {
+        let reply = r#"{"answer": "On \"Mondays\".", "source": "wiki: a\u0020\"b\".md"}"#;
+        let expected = "On \"Mondays\". (wiki: a \"b\".md)";
+        for at in 0..=reply.len() {
+            let mut stream = AnswerStream::default();
+            assert_eq!(stream.push(&reply[..at]) + &stream.push(&reply[at..]), expected, "split at {at}");
+            assert_eq!(stream.push("more"), "");
+        }
+        let mut stream = AnswerStream::default();
+        assert_eq!(stream.push(r#"{"answer": "a", "other": "b"}"#), "a");
+        assert_eq!(stream.push(&"x".repeat(2 * TAIL_BYTES_MAX)), "");
+        assert_eq!(stream.push(r#", "source": "b""#), "");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::answer_stream::with_source;
 use super::{Surface, small_model};
 use crate::conversation::{Entry, Finish, Reply};
 use crate::prompt::{self, Environment};
@@ -117,11 +118,12 @@ pub fn call_in_text(text: &str) -> Option<ToolCall> {
     call_from(object)
 }
 
-/// The text of a reply that is exactly `{"answer": "…"}`.
+/// The text of a reply that is exactly `{"answer": "…"}`, or has the passage that it is from behind it.
 fn answer_in(text: &str) -> Option<String> {
     let object: Map<String, Value> = serde_json::from_str(unwrapped(text)).ok()?;
-    match (object.len(), object.get("answer")) {
-        (1, Some(Value::String(answer))) => Some(answer.clone()),
+    match (object.len(), object.get("answer"), object.get("source")) {
+        (1, Some(Value::String(answer)), None) => Some(answer.clone()),
+        (2, Some(Value::String(answer)), Some(Value::String(source))) => Some(with_source(answer, source)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize as _;
 use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
-use super::answer_stream::{AnswerStream, called_tool};
+use super::answer_stream::{AnswerStream, called_tool, with_source};
 mod at_hand;
 mod names;
 mod offer;
@@ -63,8 +63,6 @@ pub struct Profile {
     pub calls_before_a_run_max: usize,
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
-    /// The same of one that names the passage that it is from.
-    pub cited_chars_max: u32,
     /// Longest string argument under a schema, in characters.
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
@@ -178,7 +176,7 @@ pub const PROFILE: Profile = Profile {
                 ),
                 (
                     "Result of recall:\n1. source: wiki\n   metadata: {\"path\":\"w/ship.md\"}\n   text: Ship on Mondays.",
-                    r#"{"answer": "On Mondays (wiki: w/ship.md)."}"#,
+                    r#"{"answer": "On Mondays.", "source": "wiki: w/ship.md"}"#,
                 ),
             ],
         },
@@ -187,7 +185,6 @@ pub const PROFILE: Profile = Profile {
     calls_before_a_change_max: 4,
     calls_before_a_run_max: 6,
     answer_chars_max: 2000,
-    cited_chars_max: 500,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,
     list_bytes_max: 2 * 1024,
@@ -415,14 +412,18 @@ impl Formatter for Spaced {
 /// may not be given yet and there is a call instead.
 #[must_use]
 pub fn reply_schema(surface: &Surface, answer: Option<Answer>, is_callable: &dyn Fn(&str) -> bool) -> Value {
-    let text = answer.unwrap_or(Answer::Text).schema();
+    let (text, source) = answer.unwrap_or(Answer::Text).schema();
     let is_answer = answer.is_some();
-    let answer = json!({
+    let mut answer = json!({
         "type": "object",
         "properties": {"answer": text},
         "required": ["answer"],
         "additionalProperties": false,
     });
+    if let Some(source) = source {
+        answer["properties"]["source"] = source;
+        answer["required"] = json!(["answer", "source"]);
+    }
     let calls = surface.callables.iter().filter(|one| is_callable(&one.name)).map(|callable| {
         json!({
             "type": "object",
@@ -486,7 +487,11 @@ fn bounded_value(schema: &Value) -> Value {
 pub fn read(text: String, is_cut: bool) -> (String, Vec<ToolCall>, bool) {
     if let Ok(Value::Object(object)) = serde_json::from_str::<Value>(text.trim()) {
         if let Some(Value::String(answer)) = object.get("answer") {
-            return (answer.clone(), vec![], false);
+            let text = match object.get("source") {
+                Some(Value::String(source)) => with_source(answer, source),
+                Some(_) | None => answer.clone(),
+            };
+            return (text, vec![], false);
         }
         if let Some(call) = call_from(object) {
             return (String::new(), vec![call], false);

@@ -15,7 +15,7 @@ pub enum Answer<'a> {
     Text,
     /// Names, one a line: a model that has read names takes them for said, and says that they are above.
     Names(&'a Names<'a>),
-    /// A short text, and behind it the passage that it is from: one of these.
+    /// Any text, and behind it the passage that it is from: one of these.
     Cited(&'a [String]),
 }
 
@@ -29,22 +29,21 @@ pub enum Names<'a> {
 }
 
 impl Answer<'_> {
-    pub(super) fn schema(self) -> Value {
+    /// The shapes of the text, and of what is said of where it is from.
+    pub(super) fn schema(self) -> (Value, Option<Value>) {
+        let text = || json!({"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max});
         match self {
-            Self::Text => json!({"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max}),
-            Self::Cited(passages) => {
-                let passages: Vec<String> = passages.iter().map(|passage| escaped(passage)).collect();
-                let (most, passage) = (PROFILE.cited_chars_max, passages.join("|"));
-                json!({"type": "string", "pattern": format!(r"^[\s\S]{{1,{most}}} \(({passage})\)$")})
-            }
+            Self::Text => (text(), None),
+            Self::Cited(passages) => (text(), Some(json!({"type": "string", "enum": passages}))),
             Self::Names(Names::All(names)) => {
                 let lines: Vec<String> = names.iter().map(|name| format!("- {}", escaped(name))).collect();
-                json!({"type": "string", "pattern": format!("^{}$", lines.join("\\n"))})
+                (json!({"type": "string", "pattern": format!("^{}$", lines.join("\\n"))}), None)
             }
             Self::Names(Names::Some(names, count)) => {
                 let names: Vec<String> = names.iter().map(|name| escaped(name)).collect();
                 let (name, least, most) = (names.join("|"), count.start() - 1, count.end() - 1);
-                json!({"type": "string", "pattern": format!("^- ({name})(\\n- ({name})){{{least},{most}}}$")})
+                let pattern = format!("^- ({name})(\\n- ({name})){{{least},{most}}}$");
+                (json!({"type": "string", "pattern": pattern}), None)
             }
         }
     }
