@@ -63,6 +63,8 @@ pub struct Profile {
     pub calls_before_a_run_max: usize,
     /// Longest answer under a schema, in characters.
     pub answer_chars_max: u32,
+    /// The same of one that is made of passages.
+    pub cited_chars_max: u32,
     /// Longest string argument under a schema, in characters.
     pub argument_chars_max: u32,
     /// Longest result that is shown, in bytes.
@@ -185,6 +187,7 @@ pub const PROFILE: Profile = Profile {
     calls_before_a_change_max: 4,
     calls_before_a_run_max: 6,
     answer_chars_max: 2000,
+    cited_chars_max: 400,
     argument_chars_max: 4000,
     result_bytes_max: 6 * 1024,
     list_bytes_max: 2 * 1024,
@@ -282,11 +285,13 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         Some(line) => {
             format!("[The request: {text}]\n[The last line of the file, above new lines at the end: {line}]")
         }
-        None if body.len() > PROFILE.result_bytes_long => {
+        None if is_long(output) => {
             // What is to be told is told; what is to be shown may be copied, and a form that is asked for bounds by itself.
             let is_free = asks_to_be_told(log) && !asks_to_be_shown(log) && !asks_for_a_form(log);
             let manner = if asks_for_a_sentence(log) {
                 ", to be answered in one short sentence"
+            } else if call.name == PROFILE.indexes.recalls {
+                ", to be answered in two short sentences with what the passages say about it"
             } else if is_free {
                 ", to be answered briefly in your own words"
             } else {
@@ -308,6 +313,13 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         None => return None,
     };
     Some(Message::User(Cow::Owned(again)))
+}
+
+/// Whether a result is so long that what was asked is out of sight behind it.
+fn is_long(output: &Output) -> bool {
+    let listed = |value: &Value| value.as_array().map_or(0, |_| value.to_string().len());
+    let bytes = output.body.len() + output.fields.values().map(listed).sum::<usize>();
+    bytes > PROFILE.result_bytes_long
 }
 
 /// The names that the last list of the turn gave, in brackets, as far as they are few.

@@ -15,7 +15,7 @@ pub enum Answer<'a> {
     Text,
     /// Names, one a line: a model that has read names takes them for said, and says that they are above.
     Names(&'a Names<'a>),
-    /// Any text, and behind it the passage that it is from: one of these.
+    /// A short text, and behind it the passage that it is from: one of these.
     Cited(&'a [String]),
 }
 
@@ -31,10 +31,12 @@ pub enum Names<'a> {
 impl Answer<'_> {
     /// The shapes of the text, and of what is said of where it is from.
     pub(super) fn schema(self) -> (Value, Option<Value>) {
-        let text = || json!({"type": "string", "minLength": 1, "maxLength": PROFILE.answer_chars_max});
+        let text = |most: u32| json!({"type": "string", "minLength": 1, "maxLength": most});
         match self {
-            Self::Text => (text(), None),
-            Self::Cited(passages) => (text(), Some(json!({"type": "string", "enum": passages}))),
+            Self::Text => (text(PROFILE.answer_chars_max), None),
+            Self::Cited(passages) => {
+                (text(PROFILE.cited_chars_max), Some(json!({"type": "string", "enum": passages})))
+            }
             Self::Names(Names::All(names)) => {
                 let lines: Vec<String> = names.iter().map(|name| format!("- {}", escaped(name))).collect();
                 (json!({"type": "string", "pattern": format!("^{}$", lines.join("\\n"))}), None)
