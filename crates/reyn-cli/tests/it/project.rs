@@ -180,14 +180,19 @@ fn tools_are_listed_with_a_line_each() {
     expect![[r#"
         delete_file       chat, skills  Delete a file.
         edit_file         chat, skills  Replace a part of a file.
+        embed             chat, skills  Make vectors of texts. Give `texts`, or the two files.
         exec              chat          Run a program in a sandbox.
         forget_memory     chat, skills  Forget something that was remembered.
         glob_files        chat, skills  Find files by a pattern of their paths.
         grep_files        chat, skills  Search the contents of files.
+        index_drop        chat, skills  Remove an index for good.
+        index_query       chat, skills  Find passages of an index near a vector.
+        index_write       chat, skills  Keep texts and vectors in an index.
         list_directory    chat, skills  List the names in a folder. Folders end with `/`.
         list_memory       chat, skills  List what is remembered from earlier sessions.
         read_file         chat, skills  Read a text file.
         read_memory_body  chat, skills  Read what is remembered under a slug.
+        recall            chat, skills  Find passages of indexed sources for a question.
         regenerate_index  skills        Make the index of a folder of Markdown files again.
         remember_agent    chat, skills  Remember something for later sessions, for yourself alone.
         remember_shared   chat, skills  Remember something for later sessions, for everybody in this project.
