@@ -151,8 +151,9 @@ fn list(store: &dyn VectorStore, args: &ListArgs) -> Result<Exit, Failure> {
     }
     for entry in &sources {
         let model = entry.embedding_model.as_deref().unwrap_or("words alone");
+        let unit = if entry.rows == 1 { "passage" } else { "passages" };
         output::result_line(&format!(
-            "{}  {} passages  {model}  {}",
+            "{}  {} {unit}  {model}  {}",
             entry.name, entry.rows, entry.description
         ));
     }

@@ -22,6 +22,16 @@ pub(super) struct Pool {
     freed: Condvar,
 }
 
+/// Closing a connection waits for it, which a thread of an asynchronous runtime may not.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let idle = std::mem::take(&mut self.state.get_mut().unwrap_or_else(PoisonError::into_inner).idle);
+        if !idle.is_empty() {
+            let _ = std::thread::spawn(move || drop(idle)).join();
+        }
+    }
+}
+
 #[derive(Default)]
 struct State {
     idle: Vec<Client>,

@@ -50,6 +50,15 @@ fn a_wrong_password_is_said_and_not_shown() {
 }
 
 #[test]
+fn a_store_is_closed_where_nothing_may_block() {
+    let Some((_, connection, options)) = server("closed") else { return };
+    let store = PostgresStore::new(connection, options).unwrap();
+    store.sources().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async { drop(store) });
+}
+
+#[test]
 fn a_server_that_is_not_there_is_named() {
     let store =
         PostgresStore::new("postgresql://me:secret@127.0.0.1:1/team", PostgresOptions::default()).unwrap();
