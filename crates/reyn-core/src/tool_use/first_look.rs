@@ -42,6 +42,27 @@ pub(crate) fn is_about_an_unseen_page(log: &[Entry]) -> bool {
     address.len() > scheme.len() && !log.iter().any(|entry| names_it(entry, address))
 }
 
+/// Words that ask for a place in the files, with those for what stands there.
+const PLACES: [&str; 3] = ["where", "which", "file"];
+const DEFINED: [&str; 6] =
+    ["defined", "declared", "implemented", "definition", "declaration", "implementation"];
+/// The same in Japanese.
+const PLACES_IN_JAPANESE: [&str; 2] = ["どこ", "どの"];
+const DEFINED_IN_JAPANESE: [&str; 3] = ["定義", "宣言", "実装"];
+
+/// Whether the latest message asks where something is defined, and no call of the turn was made yet. Its name is in the
+/// files, and seldom in the names of files.
+#[must_use]
+pub(crate) fn asks_where_it_is_defined(log: &[Entry]) -> bool {
+    let Some(text) = asked(log).map(|text| text.to_lowercase()) else { return false };
+    if since_asked(log).iter().any(|entry| matches!(entry, Entry::Reply(_))) {
+        return false;
+    }
+    let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    (has_word(&text, &PLACES) && has_word(&text, &DEFINED))
+        || (has_any(&PLACES_IN_JAPANESE) && has_any(&DEFINED_IN_JAPANESE))
+}
+
 /// Words for what was indexed, beside the names of sources.
 const INDEXED: [&str; 14] = [
     "doc",
@@ -500,6 +521,22 @@ mod tests {
             says("and https://example.org/news?"),
         ];
         assert!(!is_about_an_unseen_page(&looked));
+    }
+
+    #[test]
+    fn a_message_that_asks_where_something_is_defined_is_known() {
+        for (text, expected) in [
+            ("In which file is the trait BufMut defined?", true),
+            ("where is `parse` implemented", true),
+            ("parse はどこで定義されている？", true),
+            ("what is a trait?", false),
+            ("where is the README?", false),
+            ("how is it implemented?", false),
+        ] {
+            assert_eq!(asks_where_it_is_defined(&[says(text)]), expected, "{text}");
+        }
+        let looked = [says("where is it defined?"), Entry::Reply(Reply::default())];
+        assert!(!asks_where_it_is_defined(&looked));
     }
 
     #[test]

@@ -13,7 +13,10 @@ mod at_hand;
 mod names;
 mod offer;
 
-use offer::{Offer, has_missed_a_file, has_not_run_what_it_should, is_whole_read, results_of_the_turn};
+use offer::{
+    Offer, has_found_no_name, has_missed_a_file, has_not_run_what_it_should, is_whole_read,
+    results_of_the_turn,
+};
 
 use super::first_look::{
     asks_for_a_change, asks_for_a_form, asks_for_a_sentence, asks_to_be_shown, asks_to_be_told, is_japanese,
@@ -43,6 +46,8 @@ pub struct Profile {
     pub reads: &'static [&'static str],
     /// Tools that give names or lines of many files.
     pub lists: &'static [&'static str],
+    /// Tools that find what stands in files.
+    pub finds_lines: &'static [&'static str],
     /// Tools whose result is names and nothing else; the first gives all names of a folder, the others what fits.
     pub names: &'static [&'static str],
     /// Tools that change a part of one file.
@@ -123,6 +128,7 @@ pub const PROFILE: Profile = Profile {
     after_a_look_for_a_change: &["write_file"],
     reads: &["read_file"],
     lists: &["list_directory", "glob_files", "grep_files"],
+    finds_lines: &["grep_files"],
     names: &["list_directory", "glob_files"],
     edits: &["edit_file"],
     runs: &["exec"],
@@ -276,6 +282,12 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
     if has_not_run_what_it_should(log) {
         let files = listed(&results);
         let again = format!("[Now run it, on a file that is there{files}. The request: {text}]");
+        return Some(Message::User(Cow::Owned(again)));
+    }
+    if has_found_no_name(log) {
+        let again = format!(
+            "[No name fits. List the folder that is meant, or search in the files. The request: {text}]"
+        );
         return Some(Message::User(Cow::Owned(again)));
     }
     let (call, output) = results.last()?;

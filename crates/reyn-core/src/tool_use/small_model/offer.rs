@@ -6,8 +6,8 @@ use crate::tool::{ErrorKind, Outcome, Output, ToolCall};
 use crate::tool_use::Surface;
 use crate::tool_use::first_look::{
     asks_for_a_change, asks_for_a_rewrite, asks_for_the_web, asks_to_be_told, asks_to_run,
-    is_about_an_unasked_source, is_about_an_unseen_file, is_about_an_unseen_page, names_only,
-    names_what_runs, runs_once, says_to_change_a_file,
+    asks_where_it_is_defined, is_about_an_unasked_source, is_about_an_unseen_file, is_about_an_unseen_page,
+    names_only, names_what_runs, runs_once, says_to_change_a_file,
 };
 
 /// What the schema of a reply has.
@@ -24,6 +24,7 @@ enum First {
     File,
     Program,
     Source,
+    Lines,
     Any,
 }
 
@@ -37,6 +38,7 @@ impl<'a> Offer<'a> {
             First::Any => true,
             First::Page => requires(surface, name, "url"),
             First::Source => name == PROFILE.indexes.recalls,
+            First::Lines => PROFILE.finds_lines.contains(&name),
             // What the command is may stand in a file, or in its name; unseen it is guessed, and guessed again.
             First::Program => {
                 (PROFILE.runs.contains(&name) && knows_what_runs(log) && !has_missed_a_file(log))
@@ -57,6 +59,7 @@ impl<'a> Offer<'a> {
                 has_not_run_what_it_should(log) && all().any(|name| PROFILE.runs.contains(&name)),
             ),
             (First::File, is_about_an_unseen_file(log)),
+            (First::Lines, asks_where_it_is_defined(log)),
             (First::Source, is_about_an_unasked_source(log, &sources(surface))),
         ];
         let can = |first: First| all().any(|name| is_look(name, first));
@@ -67,6 +70,7 @@ impl<'a> Offer<'a> {
         let (is_told, is_for_the_web) = (asks_to_be_told(log), asks_for_the_web(log));
         let has_address = log.iter().any(holds_an_address);
         let is_only_to_run = asks_to_run(log) && !is_change;
+        let has_no_name = has_found_no_name(log);
         // What ran tells what was asked; a small model goes on looking, and writes.
         let is_done = is_told && has_run(log) && runs_once(log);
         let is_left_out = |name: &str| {
@@ -77,13 +81,14 @@ impl<'a> Offer<'a> {
                 || (!is_for_the_web && PROFILE.searches.contains(&name))
                 || (!has_address && PROFILE.fetches.contains(&name))
                 || (is_only_to_run && is_change_tool(name))
+                || (has_no_name && PROFILE.names[1..].contains(&name))
                 || is_done
         };
         let names: Vec<&str> = all().filter(|name| !is_left_out(name)).collect();
         let can_change = names.iter().any(|name| is_change_tool(name));
         let must_act = can_change && first == First::Any && has_not_changed_what_it_should(log);
         // Where nothing is left to call, only an answer ends the turn.
-        let may_answer = names.is_empty() || (first == First::Any && !must_act);
+        let may_answer = names.is_empty() || (first == First::Any && !must_act && !has_no_name);
         Self { names, may_answer }
     }
 
@@ -97,6 +102,19 @@ fn sources(surface: &Surface) -> Vec<&str> {
     let recall = surface.callables.iter().find(|one| one.name == PROFILE.indexes.recalls);
     let names = recall.and_then(|one| one.parameters["properties"]["sources"]["items"]["enum"].as_array());
     names.into_iter().flatten().filter_map(|name| name.as_str()).collect()
+}
+
+/// Whether the turn's only call looked for names, and none fits: a small model takes its guess of a name for the whole
+/// of what there is.
+pub(super) fn has_found_no_name(log: &[Entry]) -> bool {
+    let is_last = matches!(log.last(), Some(Entry::Finished { outcome: Outcome::Ok(_), .. }));
+    let (calls, results) = (calls_of_the_turn(log), results_of_the_turn(log));
+    is_last
+        && calls.len() == 1
+        && results.last().is_some_and(|(call, output)| {
+            let is_search = PROFILE.names[1..].contains(&call.name.as_str());
+            is_search && output.body.is_empty() && !output.fields.contains_key("folders")
+        })
 }
 
 /// Words of programs that were given a file that is not there.

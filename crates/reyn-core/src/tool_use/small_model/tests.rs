@@ -290,6 +290,37 @@ fn names_that_were_asked_for_are_written_out_once_they_are_known() {
 }
 
 #[test]
+fn a_name_that_fits_nothing_is_not_the_end_of_the_search() {
+    let callable = |name: &str| Callable {
+        name: name.to_owned(),
+        description: "Do it.".into(),
+        parameters: json!({"type": "object", "properties": {}}),
+    };
+    let surface = Surface::new(["list_directory", "glob_files", "grep_files"].map(callable).into());
+    let after = |bodies: &[&str]| {
+        let mut log = vec![Entry::User { text: "Which licenses does it have?".into() }];
+        for (at, body) in bodies.iter().enumerate() {
+            let (id, args) =
+                (format!("call_{at}"), Args::parse(&format!("{{\"pattern\": \"{at}\"}}"), false));
+            let calls = vec![ToolCall { id: id.clone(), name: "glob_files".into(), args }];
+            let outcome = Outcome::Ok(Output::text("matches", (*body).to_owned()));
+            log.extend([
+                Entry::Reply(Reply { calls, ..Reply::default() }),
+                Entry::Finished { call_id: id, outcome },
+            ]);
+        }
+        let request = request(ToolFormat::Constrained, &surface, &log, true);
+        let shapes = request.response_schema.unwrap()["anyOf"].as_array().unwrap().len();
+        let Some(Message::User(last)) = request.messages.last() else { panic!("no message") };
+        (shapes, last.contains("[No name fits."))
+    };
+    // Two tools and no answer; then three and one.
+    assert_eq!(after(&[""]), (2, true));
+    assert_eq!(after(&["", ""]), (4, false));
+    assert_eq!(after(&["LICENSE\n"]), (4, false));
+}
+
+#[test]
 fn an_answer_out_of_passages_names_the_one_it_is_from() {
     let recalled = |results: Value| {
         let args = Args::parse("{}", false);
