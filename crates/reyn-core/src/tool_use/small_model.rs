@@ -298,17 +298,7 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
             format!("[The request: {text}]\n[The last line of the file, above new lines at the end: {line}]")
         }
         None if is_long(output) => {
-            // What is to be told is told; what is to be shown may be copied, and a form that is asked for bounds by itself.
-            let is_free = asks_to_be_told(log) && !asks_to_be_shown(log) && !asks_for_a_form(log);
-            let manner = if asks_for_a_sentence(log) {
-                ", to be answered in one short sentence"
-            } else if call.name == PROFILE.indexes.recalls {
-                ", to be answered in two short sentences with what the passages say about it"
-            } else if is_free {
-                ", to be answered briefly in your own words"
-            } else {
-                ""
-            };
+            let manner = manner(log, call);
             let language = match (is_japanese(&text), manner) {
                 (true, "") => ", to be answered in Japanese",
                 (true, _) => ", in Japanese",
@@ -325,6 +315,20 @@ fn request_again(log: &[Entry]) -> Option<Message<'_>> {
         None => return None,
     };
     Some(Message::User(Cow::Owned(again)))
+}
+
+/// How an answer behind a long result is to be written.
+fn manner(log: &[Entry], call: &ToolCall) -> &'static str {
+    if asks_for_a_sentence(log) {
+        ", to be answered in one short sentence"
+    } else if call.name == PROFILE.indexes.recalls {
+        ", to be answered in two short sentences with what the passages say about it"
+    } else if asks_to_be_told(log) && !asks_to_be_shown(log) && !asks_for_a_form(log) {
+        // What is to be told is told; what is to be shown may be copied, and a form that is asked for bounds by itself.
+        ", to be answered briefly in your own words"
+    } else {
+        ""
+    }
 }
 
 /// Whether a result is so long that what was asked is out of sight behind it.
