@@ -148,11 +148,11 @@ impl Winnow {
         let slot = self.slot;
         self.slot = if slot + 1 == WINDOW { 0 } else { slot + 1 };
         self.window[slot] = mixed(self.hash);
-        if self.window[slot] <= self.window[self.smallest] {
-            self.smallest = slot;
-        } else if slot == self.smallest {
+        if slot == self.smallest {
             // The smallest one left, and every other is looked at for the next.
             self.smallest = (0..WINDOW).min_by_key(|slot| self.window[*slot]).unwrap_or(slot);
+        } else if self.window[slot] <= self.window[self.smallest] {
+            self.smallest = slot;
         }
         let smallest = self.window[self.smallest];
         if self.count < REPEATED_BYTES_MIN || self.last == Some(smallest) {
@@ -238,6 +238,21 @@ mod tests {
             let found =
                 passages.and_then(|passages| log.iter().find_map(|entry| passages.repeated_in(entry)));
             assert_eq!(found.as_deref(), expected, "{args:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_passage_is_known_again_wherever_it_stands(
+            passage in "[a-z]{55,70}",
+            before in "[a-z]{0,90}",
+            behind in "[a-z]{0,90}",
+            around in "[a-z]{0,90}",
+        ) {
+            let args = json!({"content": format!("{before}{passage}{behind}")});
+            let passages = Passages::of(&Args::parse(&args.to_string(), false)).unwrap();
+            let page = finished(&format!("{around}{passage}"), json!([]), Some(External::by("web_fetch")));
+            proptest::prop_assert!(passages.repeated_in(&page).is_some());
         }
     }
 }

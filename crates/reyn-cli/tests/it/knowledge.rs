@@ -23,6 +23,27 @@ fn result(server: &FakeServer, at: usize) -> String {
     request["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
 }
 
+/// A server on this machine that answers every request with a page of the line; its port.
+fn serving_the_page() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                line.clear();
+            }
+            let page = format!("<p>{LINE}</p>");
+            let length = page.len();
+            let head =
+                format!("HTTP/1.1 200 x\r\ncontent-type: text/html\r\ncontent-length: {length}\r\n\r\n");
+            let _ = stream.write_all(format!("{head}{page}").as_bytes());
+        }
+    });
+    port
+}
+
 #[test]
 fn a_question_is_answered_out_of_passages_with_their_source_and_file() {
     let server = steps(&[("recall", json!({"query": "when are hinges oiled?", "sources": ["docs"]}))]);
@@ -44,22 +65,7 @@ fn a_question_is_answered_out_of_passages_with_their_source_and_file() {
 
 #[test]
 fn what_came_from_outside_is_fenced_when_it_is_recalled_in_a_later_session() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut line = String::new();
-            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
-                line.clear();
-            }
-            let page = format!("<p>{LINE}</p>");
-            let length = page.len();
-            let head =
-                format!("HTTP/1.1 200 x\r\ncontent-type: text/html\r\ncontent-length: {length}\r\n\r\n");
-            let _ = stream.write_all(format!("{head}{page}").as_bytes());
-        }
-    });
+    let port = serving_the_page();
     let rows = json!([{"text": LINE, "metadata": {"path": "larder.md"}}]);
     let own = json!([{"text": "The cellar is dry.", "metadata": {"path": "cellar.md"}}]);
     let recall = |query: &str| json!({"query": query, "sources": ["house"], "top_k": 1});
@@ -81,6 +87,29 @@ fn what_came_from_outside_is_fenced_when_it_is_recalled_in_a_later_session() {
     let _ = place.run(["ask", "what of the cellar?"]).exits(0);
     assert!(result(&server, 5).starts_with("<<<EXTERNAL_UNTRUSTED id="), "{}", result(&server, 5));
     assert!(!result(&server, 7).contains("EXTERNAL_UNTRUSTED"), "{}", result(&server, 7));
+    server.finish();
+}
+
+#[test]
+fn rows_of_a_file_from_outside_are_fenced_when_they_are_recalled() {
+    let port = serving_the_page();
+    let row = json!({"text": LINE, "metadata": {"path": "larder.md"}}).to_string();
+    let url = format!("http://127.0.0.1:{port}/");
+    let server = FakeServer::script([
+        calls([call("a", "web_fetch", json!({ "url": url }))]),
+        calls([call("b", "write_file", json!({"path": "rows.jsonl", "content": row}))]),
+        says("kept"),
+        calls([call("c", "index_write", json!({"source": "house", "input_artifact": "rows.jsonl"}))]),
+        says("indexed"),
+        calls([call("d", "recall", json!({"query": "larder", "sources": ["house"]}))]),
+        says("done"),
+    ]);
+    let config = format!("embedding.enabled: false\nweb_fetch: {{allow_hosts: [\"127.0.0.1:{port}\"]}}\n");
+    let place = Place::with(&server).config(&config);
+    let _ = place.run(["ask", "keep the page", "--allow", "file.write"]).exits(0);
+    let _ = place.run(["ask", "index it"]).exits(0);
+    let _ = place.run(["ask", "what of the larder?"]).exits(0);
+    assert!(result(&server, 6).starts_with("<<<EXTERNAL_UNTRUSTED id="), "{}", result(&server, 6));
     server.finish();
 }
 
